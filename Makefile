@@ -1,0 +1,44 @@
+# Finds a Python >= 3.12 by itself; everything lives in .venv.
+VENV := .venv
+BIN  := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo check test accept bench golden schema report clean
+
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/dcplan: pyproject.toml find-python.sh
+	@python=$$(sh find-python.sh) && $$python -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+install: $(BIN)/dcplan  ## create .venv and install dcplan with its tools
+
+demo: install  ## plan topologies/two-campus.yaml and print its report
+	@$(BIN)/dcplan plan topologies/two-campus.yaml
+
+check: install  ## ruff, mypy strict, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: install  ## the whole suite
+	@$(BIN)/python -m pytest -n 2 -m 'not accept'
+
+accept: install  ## long proofs and accuracy on all records
+	@$(BIN)/python -m pytest -m accept -s
+
+golden: install  ## rewrite golden files; read the diff before committing
+	@$(BIN)/python -m pytest -m 'not accept' --update
+
+schema: install  ## rewrite dcplan.schema.json and plan.schema.json
+	@$(BIN)/dcplan schema topology -o dcplan.schema.json --force
+	@$(BIN)/dcplan schema plan -o plan.schema.json --force
+
+report: install  ## render the report of every shipped topology to stdout
+	@for file in topologies/*.yaml; do $(BIN)/dcplan plan $$file || exit $$?; done
+
+clean:  ## remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist

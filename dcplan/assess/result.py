@@ -1,0 +1,58 @@
+"""What an assessment answers: for each state, what each job still gets and how long its step takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JobInState:
+    """One job in one state."""
+
+    job: str
+    running: bool
+    """False where the state takes a site that the job cannot do without."""
+    why: str
+    """For a job that stopped or runs reduced; empty otherwise."""
+    rate_fraction: float | None
+    """Common fraction of its healthy demands that the surviving wavelengths give; none where it needs none."""
+    latency_ms: float | None
+    """Longest one-way latency between two of its sites on the routes used [ms]."""
+    step_s: float | None
+    overhead_percent: float | None
+    """Over the same job with all its (surviving) accelerators in one site [%]."""
+    target_percent: float | None
+    """What was promised in this state; none where nothing was."""
+
+    @property
+    def met(self) -> bool:
+        """The promise is kept, or there is none."""
+        return self.target_percent is None or (
+            self.running and self.overhead_percent is not None and self.overhead_percent <= self.target_percent + 1e-6
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StateResult:
+    """One state: capacity, what reroutes, and the jobs."""
+
+    state: str
+    lost_gbps: float
+    """Capacity of the wavelengths that are gone [Gb/s]."""
+    left_gbps: float
+    """Capacity of the surviving wavelengths [Gb/s]."""
+    served_percent: float
+    """Worst fixed or job demand: rate it gets over rate it is promised in this state, at most 100 [%]."""
+    worst_demand: str
+    rerouted: tuple[str, ...]
+    """Demands whose routes differ from the healthy ones."""
+    jobs: tuple[JobInState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """All states, healthy first."""
+
+    states: tuple[StateResult, ...]
+    weakest: str
+    """Name of the failure with the largest overhead, then the least capacity left; `healthy` if nothing is promised."""

@@ -1,0 +1,250 @@
+"""What a catalog entry is: one frozen model per kind. A user's own parts in a topology file are the same models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Confidence = Literal["high", "medium", "low"]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Table = tuple[tuple[Finite, Finite], ...]
+"""Points (x, y) with x rising; linear between them."""
+
+
+class Strict(BaseModel):
+    """Frozen, no unknown keys, docstrings below fields become the JSON Schema's descriptions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
+
+
+class Part(Strict):
+    """Anything in the catalog: where its figures come from and how far to trust them."""
+
+    source: str = "user"
+    """Where the figures come from: data sheet, standard, paper, program."""
+    confidence: Confidence = "high"
+    """high: primary source read; medium: secondary source read; low: estimate or from memory, printed with a flag."""
+    estimates: tuple[str, ...] = ()
+    """Names of fields of this entry that are estimates even where the entry itself is better sourced."""
+    note: str = ""
+    """Anything a reader of the figures should know."""
+
+
+class FiberType(Part):
+    """A kind of fiber."""
+
+    attenuation_db_per_km: Positive
+    """Attenuation at 1550 nm, splices included where the entry says so [dB/km]."""
+    dispersion_ps_nm_km: Finite
+    """Chromatic dispersion at 1550 nm [ps/(nm km)]."""
+    effective_area_um2: Positive | None = None
+    """Effective area [µm²]; none for hollow core."""
+    nonlinear: bool = True
+    """False where the Kerr effect is negligible (hollow core)."""
+    pmd_ps_sqrt_km: NotNegative = 0.04
+    """PMD coefficient [ps/√km]."""
+    group_index: Annotated[float, Field(ge=1.0, le=2.0)]
+    """Group index: latency = index / c."""
+    splice_db: NotNegative = 0.0
+    """Loss of the splice to solid fiber at each end of a span [dB]; 0 for solid fiber."""
+
+    @model_validator(mode="after")
+    def _area_if_nonlinear(self) -> Self:
+        if self.nonlinear and self.effective_area_um2 is None:
+            raise ValueError("a nonlinear fiber needs effective_area_um2")
+        return self
+
+
+class Amplifier(Part):
+    """An optical amplifier: gain window, noise figure at the working gain, total output power."""
+
+    gain_min_db: NotNegative
+    """Least gain [dB]; a span with less loss is padded."""
+    gain_max_db: Positive
+    """Largest gain [dB]."""
+    nf_db: Table
+    """Noise figure at gain: points (gain [dB], NF [dB]), linear between, constant beyond the ends."""
+    output_max_dbm: Finite
+    """Largest total output power of all channels [dBm]."""
+    role: Literal["any", "booster", "line", "preamp"] = "any"
+    """Where it may stand."""
+    power_w: NotNegative = 0.0
+    """Electrical power [W]."""
+    price_usd: NotNegative | None = None
+    """Price of one amplifier, one direction [US$]."""
+    price_source: str | None = None
+    """Where the price comes from."""
+
+
+class Mode(Strict):
+    """One way to run a transponder. All OSNR are in 0.1 nm (12.5 GHz)."""
+
+    rate_gbps: Positive
+    """Client rate in each direction [Gb/s]."""
+    baud_gbd: Positive
+    """Symbol rate [GBd]."""
+    width_ghz: Positive
+    """Spectrum taken by one channel, a multiple of 12.5 [GHz]."""
+    required_osnr_db: Finite | None
+    """OSNR (strictly: GSNR) in 0.1 nm that the receiver needs [dB]; none: not published, refused in a plan."""
+    tx_osnr_db: Finite | None = None
+    """OSNR of the transmitter in 0.1 nm [dB]; none: infinite."""
+    rx_min_dbm: Finite | None = None
+    """Least received power per channel at which required_osnr_db holds [dBm]."""
+    rx_max_dbm: Finite | None = None
+    """Largest received power per channel [dBm]."""
+    cd_penalty: Table = ()
+    """(dispersion [ps/nm], penalty [dB]): infinite beyond the last point; no points: no limit known."""
+    pmd_penalty: Table = ()
+    """(PMD [ps], penalty [dB]): infinite beyond the last point."""
+    pdl_penalty: Table = ()
+    """(PDL [dB], penalty [dB]): infinite beyond the last point."""
+    roll_off: Annotated[float, Field(ge=0, le=1)] = 0.15
+    """Root-raised-cosine roll-off."""
+
+    @model_validator(mode="after")
+    def _fits_its_width(self) -> Self:
+        if self.baud_gbd > self.width_ghz:
+            raise ValueError(f"{self.baud_gbd} GBd does not fit a width of {self.width_ghz} GHz")
+        if (self.width_ghz / 12.5) % 1 != 0:
+            raise ValueError(f"width_ghz {self.width_ghz} is not a multiple of 12.5 GHz")
+        return self
+
+
+class Transponder(Part):
+    """A coherent pluggable or line card: one price, one or more modes."""
+
+    modes: dict[str, Mode]
+    """Its modes by name."""
+    power_w: NotNegative = 0.0
+    """Electrical power of one [W]."""
+    price_usd: NotNegative | None = None
+    """Price of one; a wavelength needs two [US$]."""
+    price_source: str | None = None
+    """Where the price comes from."""
+    latency_us: NotNegative = 3.0
+    """Latency that one pair adds: FEC and DSP at both ends [µs]."""
+
+
+class Equipment(Part):
+    """Terminal gear that is counted per lit fiber pair end: multiplexer, ROADM degree."""
+
+    loss_db: NotNegative
+    """Insertion loss for added and dropped channels [dB]."""
+    express_loss_db: NotNegative | None = None
+    """Loss for channels that pass through; none: nothing can pass."""
+    add_drop_osnr_db: Finite | None = None
+    """OSNR contribution of one add or one drop in 0.1 nm [dB]."""
+    express_osnr_db: Finite | None = None
+    """OSNR contribution of one pass in 0.1 nm [dB]."""
+    express_pdl_db: NotNegative = 0.0
+    """Polarisation-dependent loss of one pass [dB]."""
+    power_w: NotNegative = 0.0
+    """Electrical power [W]."""
+    price_usd: NotNegative | None = None
+    """Price of one [US$]."""
+    price_source: str | None = None
+    """Where the price comes from."""
+
+
+class Accelerator(Part):
+    """A training accelerator. Peaks are dense (no sparsity)."""
+
+    bf16_tflops: Positive | None
+    """Peak dense bf16 [TFLOP/s]."""
+    fp8_tflops: Positive | None = None
+    """Peak dense fp8 [TFLOP/s]."""
+    hbm_gb: Positive
+    """Memory [GB]."""
+    hbm_tb_per_s: Positive
+    """Memory bandwidth [TB/s]."""
+    scale_up_domain: Annotated[int, Field(ge=1)]
+    """Accelerators joined by the scale-up network (NVLink, ICI, UB)."""
+    scale_up_gb_per_s: Positive
+    """Scale-up bandwidth of one accelerator, one direction [GB/s]."""
+    nic_gbps: Positive
+    """Scale-out bandwidth of one accelerator [Gb/s]."""
+    all_in_w: Positive | None = None
+    """Power with its share of server, network and cooling [W]."""
+    calibration: str | None = None
+    """Name of the calibration entry that its step times use; none: the nearest of its vendor, marked extrapolated."""
+    year: int | None = None
+    """Year of introduction."""
+
+
+class Mla(Strict):
+    """Multi-head latent attention (DeepSeek)."""
+
+    q_lora: int
+    kv_lora: int
+    qk_nope: int
+    qk_rope: int
+    v: int
+
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class ModelShape(Part):
+    """The dimensions of a transformer."""
+
+    layers: Count
+    """Transformer layers."""
+    hidden: Count
+    """Hidden size."""
+    heads: Count
+    """Attention heads."""
+    kv_heads: Count | None = None
+    """Key and value heads; none: as many as heads."""
+    head_dim: Count | None = None
+    """Size of a head; none: hidden / heads."""
+    ffn: Count
+    """Inner size of a dense feed-forward block."""
+    vocab: Count
+    """Vocabulary."""
+    glu: bool
+    """Gated feed-forward: three matrices instead of two."""
+    tied: bool = False
+    """Input and output embedding are one matrix."""
+    mla: Mla | None = None
+    """Latent attention in place of plain or grouped heads."""
+    experts: int | None = None
+    """Routed experts in a MoE layer; none: dense model."""
+    topk: int | None = None
+    """Experts that a token visits."""
+    shared_experts: int = 0
+    """Experts that every token visits."""
+    moe_ffn: int | None = None
+    """Inner size of one expert."""
+    dense_layers: int = 0
+    """Layers without experts in a MoE model."""
+    total_params_b: Positive | None = None
+    """Published number of parameters [10^9]; a check, never an input."""
+
+
+class Calibration(Part):
+    """Constants of the step-time model for one accelerator, precision and software year; at most seven numbers."""
+
+    gemm_efficiency: Annotated[float, Field(gt=0, le=1)]
+    """Share of the peak that a large matrix product reaches."""
+    memory_efficiency: Annotated[float, Field(gt=0, le=1)]
+    """Share of the HBM bandwidth that element-wise kernels reach."""
+    scale_up_efficiency: Annotated[float, Field(gt=0, le=1)]
+    """Share of the scale-up bandwidth that collectives reach."""
+    scale_out_efficiency: Annotated[float, Field(gt=0, le=1)]
+    """Share of the NIC bandwidth that collectives reach."""
+    layer_us: NotNegative = 0.0
+    """Fixed time per layer and pass: launches, small kernels [µs]."""
+    step_ms: NotNegative = 0.0
+    """Fixed time per step: data, logging, clipping [ms]."""
+    moe_efficiency: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Further factor on grouped expert products."""
+    precision: Literal["bf16", "fp8"] = "bf16"
+    """Precision of the matrix products."""
+    software_year: int
+    """Year of the software stack that was measured."""
+    fitted_on: tuple[str, ...]
+    """Ids of the published records it was fitted on; empty: an estimate, and its evidence says so."""

@@ -1,0 +1,171 @@
+"""What the design engine takes and answers: demands by state in, a design with its proof out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.model.network import FiberId, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Traffic between two sites, the same in both directions."""
+
+    id: str
+    ends: Pair
+    gbps: Mapping[str, float]
+    """State name -> rate in each direction [Gb/s]; a state that is absent asks for nothing (an end is gone)."""
+    max_latency_ms: float | None = None
+    """Largest one-way latency of any route it takes [ms]."""
+    job: str | None = None
+    """The training job it serves; none for a fixed demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How good the design is, and how that is known."""
+
+    status: str
+    """optimal: cost within `gap` of the bound; feasible: stopped earlier; never `optimal` for a time limit."""
+    reason: str
+    """proven, time limit, spectrum repaired, solver gives no bound."""
+    cost_usd: float
+    bound_usd: float | None
+    """No design over the same candidates costs less [US$]."""
+    gap: float | None
+    """(cost − bound) / cost."""
+    solver: str
+    solver_version: str
+    candidates: int
+    """Lightpath candidates (route and mode) that the proof is over."""
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wavelengths:
+    """What is lit on one lightpath with one mode."""
+
+    lightpath: str
+    transponder: str
+    mode: str
+    count: int
+    rate_gbps: float
+    """Of one wavelength [Gb/s]."""
+    width_ghz: float
+    latency_ms: float
+    """One way, transponders included [ms]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One wavelength in the spectrum: the same slots on every fiber, on one pair of each."""
+
+    lightpath: str
+    transponder: str
+    mode: str
+    first_slot: int
+    """Counted in 12.5 GHz from the lower edge of the band."""
+    slots: int
+    pairs: tuple[int, ...]
+    """Which lit pair it takes on each fiber of its route, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class LitFiber:
+    """A fiber that carries light."""
+
+    fiber: FiberId
+    pairs: int
+    """Pairs lit."""
+    channels: int
+    used_ghz: float
+    """Spectrum taken, all pairs together [GHz]."""
+    fill_percent: float
+    """Of the spectrum of the lit pairs [%]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A part of a demand on one route in one state."""
+
+    demand: str
+    lightpaths: tuple[str, ...]
+    """Lightpath ids from the demand's first end to its second."""
+    gbps: float
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """All traffic in one state."""
+
+    state: str
+    flows: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BillItem:
+    """One line of the bill of materials."""
+
+    part: str
+    what: str
+    quantity: float
+    unit_usd: float
+    total_usd: float
+    source: str
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What binds, in words: a limit that is met, and what relaxing it is worth where that is known."""
+
+    what: str
+    worth: str
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The answer: what is lit, how traffic goes in each state, what it costs, how good it is."""
+
+    scheme: str
+    proof: Proof
+    lit: tuple[LitFiber, ...]
+    wavelengths: tuple[Wavelengths, ...]
+    channels: tuple[Channel, ...]
+    demands: tuple[Demand, ...]
+    routing: tuple[Routing, ...]
+    """One entry per state, healthy first; under one-plus-one both routes of each demand stand in healthy."""
+    bill: tuple[BillItem, ...]
+    binding: tuple[Binding, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def cost_usd(self) -> float:
+        """Sum of the bill [US$]."""
+        return sum(item.total_usd for item in self.bill)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A demand that cannot be served in a state."""
+
+    demand: str
+    state: str
+    asked_gbps: float
+    short_gbps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """No design: what is short, and which limit binds."""
+
+    limit: str
+    """fiber pairs, spectrum, reach, disjointness, latency."""
+    reason: str
+    """In words, with numbers: after losing X, sites {a, b} need … to the rest, … can be lit."""
+    shortages: tuple[Shortage, ...]
+    """The least total shortage."""

@@ -1,0 +1,112 @@
+"""A topology file that has been read, checked and joined with the catalog: what every engine works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.geo import great_circle_km
+from dcplan.units import LIGHT_M_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dcplan.catalog.load import Catalog
+    from dcplan.catalog.parts import FiberType
+    from dcplan.model.schema import Fiber, Job, Policy, Site, Topology
+    from dcplan.model.source import Document
+
+SiteId = str
+FiberId = str
+Pair = tuple[SiteId, SiteId]
+"""Two sites in sorted order."""
+
+
+def pair(a: SiteId, b: SiteId) -> Pair:
+    """The two sites in sorted order, so that a pair has one spelling."""
+    return (a, b) if a <= b else (b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A walk over fibers: `sites[i]` and `sites[i+1]` are the ends of `fibers[i]`. No site twice."""
+
+    sites: tuple[SiteId, ...]
+    fibers: tuple[FiberId, ...]
+
+    @property
+    def ends(self) -> Pair:
+        """Its two end sites, sorted."""
+        return pair(self.sites[0], self.sites[-1])
+
+    @property
+    def through(self) -> tuple[SiteId, ...]:
+        """The sites between its ends."""
+        return self.sites[1:-1]
+
+    @property
+    def name(self) -> str:
+        """Sites joined by the fibers between them, readable and unique."""
+        steps = [self.sites[0]]
+        for fiber, site in zip(self.fibers, self.sites[1:], strict=True):
+            steps += [f"[{fiber}]", site]
+        return " ".join(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A valid topology with its catalog. `document` keeps the position of everything in the file."""
+
+    topology: Topology
+    catalog: Catalog
+    document: Document
+
+    @property
+    def sites(self) -> Mapping[SiteId, Site]:
+        """Sites by name."""
+        return self.topology.sites
+
+    @property
+    def fibers(self) -> Mapping[FiberId, Fiber]:
+        """Fibers by name."""
+        return self.topology.fibers
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """Jobs by name."""
+        return self.topology.jobs
+
+    @property
+    def policy(self) -> Policy:
+        """What is promised and assumed."""
+        return self.topology.policy
+
+    def fiber_type(self, fiber: FiberId) -> FiberType:
+        """The catalog entry of a fiber."""
+        return self.catalog.fibers[self.fibers[fiber].type]
+
+    def fiber_latency_ms(self, fiber: FiberId) -> float:
+        """One-way latency of light in a fiber [ms]: length × group index / c."""
+        return self.fibers[fiber].total_km * self.fiber_type(fiber).group_index / LIGHT_M_PER_S * 1e6
+
+    def great_circle_km(self, a: SiteId, b: SiteId) -> float:
+        """Distance of two sites along the great circle [km]."""
+        first, second = self.sites[a], self.sites[b]
+        return great_circle_km(first.lat, first.lon, second.lat, second.lon)
+
+    def neighbours(self, site: SiteId) -> Iterator[tuple[FiberId, SiteId]]:
+        """Every fiber at a site with the site at its other end, in file order; parallel fibers each count."""
+        for name, fiber in self.fibers.items():
+            a, b = fiber.ends
+            if site == a:
+                yield name, b
+            elif site == b:
+                yield name, a
+
+    def shared_risk_groups(self) -> dict[str, tuple[FiberId, ...]]:
+        """Shared-risk groups with their fibers, in file order."""
+        groups: dict[str, list[FiberId]] = {}
+        for name, fiber in self.fibers.items():
+            for group in dict.fromkeys(fiber.shared_risk):
+                groups.setdefault(group, []).append(name)
+        return {group: tuple(members) for group, members in groups.items()}

@@ -1,0 +1,270 @@
+"""The topology file as types. The docstring below each field is what the JSON Schema and an editor's hover show."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dcplan.catalog.parts import (
+    Accelerator,
+    Amplifier,
+    Count,
+    Equipment,
+    FiberType,
+    Finite,
+    ModelShape,
+    NotNegative,
+    Positive,
+    Strict,
+    Transponder,
+)
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+class Site(Strict):
+    """A place on the map."""
+
+    kind: Literal["datacenter", "pop"] | None = None
+    """datacenter or pop; without it, a site with accelerators is a datacenter and one without is a pop."""
+    lat: Annotated[float, Field(ge=-90, le=90)]
+    """Latitude [degrees north]."""
+    lon: Annotated[float, Field(ge=-180, le=180)]
+    """Longitude [degrees east]."""
+    power_mw: Positive | None = None
+    """Power of the facility [MW]."""
+    pue: Annotated[float, Field(ge=1, le=3)] = 1.25
+    """Power usage effectiveness: facility power over IT power."""
+    accelerators: dict[Name, Annotated[int, Field(ge=0)]] = {}
+    """Accelerators by catalog id."""
+    express: bool = True
+    """Wavelengths may pass through without electronics (there is a ROADM)."""
+
+    @property
+    def is_datacenter(self) -> bool:
+        """Has, or may have, accelerators."""
+        return self.kind == "datacenter" or (self.kind is None and bool(self.accelerators))
+
+
+class SpanOfFiber(Strict):
+    """Fiber between two amplifiers."""
+
+    length_km: Positive
+    """Length of the span [km]."""
+    loss_db: Positive | None = None
+    """Measured loss between the connectors [dB]; without it, length times the attenuation of the fiber type."""
+
+
+class Fiber(Strict):
+    """A cable route between two sites. Two fibers between the same sites are two risks."""
+
+    ends: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    """The two sites it joins."""
+    type: Name
+    """Catalog id of the fiber type."""
+    length_km: Positive | None = None
+    """Length of the cable [km]; spans are then designed. Give this or `spans`."""
+    spans: Annotated[list[SpanOfFiber], Field(min_length=1)] | None = None
+    """The spans as built, from the first end to the second. Give this or `length_km`."""
+    pairs: Count
+    """Fiber pairs that can be lit."""
+    shared_risk: list[Name] = []
+    """Shared-risk groups: fibers that name the same group fail together."""
+    lease_usd_per_km_year: NotNegative | None = None
+    """Lease of one pair [US$/(km year)]."""
+    build_usd_per_km: NotNegative | None = None
+    """Price of building the route, paid once if any of its pairs is lit [US$/km]."""
+
+    @model_validator(mode="after")
+    def _length_or_spans(self) -> Self:
+        if (self.length_km is None) == (self.spans is None):
+            raise ValueError("give either length_km or spans")
+        return self
+
+    @property
+    def total_km(self) -> float:
+        """Length of the cable [km]."""
+        return self.length_km if self.length_km is not None else sum(span.length_km for span in self.spans or ())
+
+
+class Allow(Strict):
+    """Which catalog parts a plan may use; a kind that is not named may use every part that is complete."""
+
+    transponders: Annotated[list[Name], Field(min_length=1)] | None = None
+    """Catalog ids of transponders."""
+    amplifiers: Annotated[list[Name], Field(min_length=1)] | None = None
+    """Catalog ids of amplifiers."""
+
+
+class Gear(Strict):
+    """What may be used, and a user's own parts beside the catalog."""
+
+    allow: Allow = Allow()
+    """Allowed parts."""
+    fibers: dict[Name, FiberType] = {}
+    """Own fiber types."""
+    amplifiers: dict[Name, Amplifier] = {}
+    """Own amplifiers."""
+    transponders: dict[Name, Transponder] = {}
+    """Own transponders."""
+    equipment: dict[Name, Equipment] = {}
+    """Own terminal gear, in place of the shipped `mux`, `roadm`."""
+    accelerators: dict[Name, Accelerator] = {}
+    """Own accelerators."""
+    models: dict[Name, ModelShape] = {}
+    """Own model shapes."""
+    prices_usd: dict[Name, NotNegative] = {}
+    """Own prices of catalog parts by id [US$]."""
+    band_start_thz: Positive = 191.325
+    """Lower edge of the amplified band [THz]."""
+    band_end_thz: Positive = 196.125
+    """Upper edge of the amplified band [THz]; the default is the C band, 4.8 THz."""
+
+    @model_validator(mode="after")
+    def _band(self) -> Self:
+        if self.band_end_thz <= self.band_start_thz:
+            raise ValueError("band_end_thz must lie above band_start_thz")
+        return self
+
+
+class ParallelismPlan(Strict):
+    """One way to lay out a job. Sizes multiply: tp x cp x pp x dp = accelerators of the job."""
+
+    tp: Count = 1
+    """Tensor parallel size."""
+    cp: Count = 1
+    """Context parallel size."""
+    pp: Count = 1
+    """Pipeline stages."""
+    ep: Count = 1
+    """Expert parallel size; divides dp x cp."""
+    dp: Count | None = None
+    """Data parallel size; without it, what the others leave."""
+    virtual_stages: Count = 1
+    """Virtual stages per stage; more than 1 is the interleaved schedule."""
+    microbatch: Count = 1
+    """Sequences in a microbatch."""
+    sharding: Literal[0, 1, 2, 3] = 1
+    """What the data parallel ranks shard: 0 nothing, 1 optimizer (ZeRO-1), 2 and gradients, 3 and weights (FSDP)."""
+    shard_size: Count | None = None
+    """Ranks over which sharding goes (HSDP); without it, the data parallel ranks of one site."""
+    recompute: Literal["none", "selective", "full"] = "selective"
+    """Activations recomputed in the backward pass."""
+    sequence_parallel: bool = True
+    """Sequence parallelism in the tensor parallel group."""
+    across: Literal["dp", "pp"] = "dp"
+    """The dimension that crosses sites."""
+    sync: Literal["synchronous", "hierarchical"] = "hierarchical"
+    """How gradients cross sites: a flat ring over all ranks, or reduce inside, exchange across, gather inside."""
+    extra_in_flight: Annotated[int, Field(ge=0)] | None = None
+    """Extra microbatches in flight before a stage boundary between sites; without it, as many as hide the delay."""
+
+
+class Targets(Strict):
+    """What a job is promised."""
+
+    max_overhead_percent: Positive = 5.0
+    """Largest overhead of the step time, healthy, over the same job in one site [%]."""
+    max_overhead_percent_under_failure: Positive = 25.0
+    """The same in every promised failure that leaves all its sites alive [%]."""
+
+
+class Job(Strict):
+    """A training run over one or more sites."""
+
+    model: Name
+    """Catalog id of the model shape."""
+    accelerators: Annotated[dict[Name, Count | dict[Name, Count]], Field(min_length=1)]
+    """Accelerators per site: a number, or by type where the site has several."""
+    sequence_length: Count
+    """Tokens in a sequence."""
+    global_batch_tokens: Count
+    """Tokens in a step of the whole job."""
+    precision: Literal["bf16", "fp8"] = "bf16"
+    """Precision of the matrix products."""
+    gradient_bits: Literal[8, 16, 32] = 32
+    """Bits of a gradient element on the wire between sites; 32 is Megatron's default."""
+    plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
+    """Parallelism plans to compare; auto searches all that fit."""
+    use: Name | None = None
+    """The plan that the network is sized for; without it, the fastest that meets the targets."""
+    targets: Targets = Targets()
+    """What the job is promised."""
+
+
+class Demand(Strict):
+    """A fixed service between two sites, the same in both directions."""
+
+    between: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    """The two sites."""
+    gbps: Positive
+    """Rate in each direction [Gb/s]."""
+    max_latency_ms: Positive | None = None
+    """Largest one-way latency of any route it takes [ms]."""
+    under_failure_percent: Percent = 100.0
+    """Share of the rate that is promised in a failure [%]."""
+
+
+class SolverLimits(Strict):
+    """When the solver may stop before the proof."""
+
+    time_limit_s: Positive = 60.0
+    """Longest time for the design problem [s]."""
+    gap: Annotated[float, Field(ge=0, le=1)] = 1e-4
+    """Relative gap at which a design counts as optimal."""
+
+
+class Policy(Strict):
+    """What is promised, and what is assumed."""
+
+    survive: list[Literal["any-fiber", "any-shared-risk", "any-site"]] = ["any-fiber"]
+    """Failures that every demand survives; an empty list promises nothing."""
+    scheme: Literal["none", "reroute", "one-plus-one"] = "reroute"
+    """none: healthy network only; reroute: traffic is routed anew in each failure; one-plus-one: two disjoint routes."""
+    margin_db: NotNegative = 2.0
+    """System margin on top of the required OSNR [dB] (GNPy's sys_margins)."""
+    ageing_db: NotNegative = 0.5
+    """Transponder ageing [dB]."""
+    repair_db_per_span: NotNegative = 0.5
+    """Allowance for repair splices over the life of a span [dB]."""
+    connector_db: NotNegative = 0.25
+    """Loss of the connector at each end of a span [dB]."""
+    max_span_km: Positive = 100.0
+    """Longest span when spans are designed [km]."""
+    max_span_loss_db: Positive = 27.0
+    """Largest loss of a designed span, connectors and repairs included [dB] (OpenROADM)."""
+    years: Positive = 5.0
+    """Horizon over which lease and energy are paid [years]."""
+    energy_usd_per_mwh: NotNegative = 80.0
+    """Price of energy [US$/MWh]."""
+    routes: Annotated[int, Field(ge=1, le=20)] = 4
+    """Fiber routes per pair of sites that may carry lightpaths."""
+    max_hops: Annotated[int, Field(ge=1, le=12)] = 6
+    """Most fibers in one lightpath."""
+    solver: SolverLimits = SolverLimits()
+    """When the solver may stop before the proof."""
+
+
+class Topology(Strict):
+    """A topology file: sites, fibers, gear, training jobs and what the network must survive."""
+
+    dcplan: Literal[1]
+    """Version of the file format."""
+    name: Name
+    """What the plan is called."""
+    description: str = ""
+    """What it is about."""
+    sites: Annotated[dict[Name, Site], Field(min_length=1)]
+    """Sites by name."""
+    fibers: dict[Name, Fiber] = {}
+    """Fibers by name."""
+    gear: Gear = Gear()
+    """Allowed parts and own parts."""
+    jobs: dict[Name, Job] = {}
+    """Training jobs by name."""
+    demands: dict[Name, Demand] = {}
+    """Fixed demands by name."""
+    policy: Policy = Policy()
+    """What is promised, and what is assumed."""

@@ -1,0 +1,56 @@
+"""The states of a network: healthy, and every failure that the policy promises to survive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.model.network import FiberId, Network, Route, SiteId
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The healthy network, or one failure: what is gone. A failed site takes the fibers that end in it."""
+
+    name: str
+    fibers: frozenset[FiberId] = frozenset()
+    sites: frozenset[SiteId] = frozenset()
+
+    @property
+    def healthy(self) -> bool:
+        """Nothing is gone."""
+        return not self.fibers and not self.sites
+
+    def breaks(self, route: Route) -> bool:
+        """The failure takes a fiber or a site of the route."""
+        return not self.fibers.isdisjoint(route.fibers) or not self.sites.isdisjoint(route.sites)
+
+
+HEALTHY = State("healthy")
+
+
+def promised_states(network: Network) -> tuple[State, ...]:
+    """Healthy first, then each failure named in `policy.survive`: fibers, shared-risk groups, sites, in file order.
+
+    A group whose loss equals that of a single fiber is the same state as that fiber and is listed once.
+    With scheme `none` nothing is promised: only the healthy state.
+    """
+    states = [HEALTHY]
+    survive = set(network.policy.survive) if network.policy.scheme != "none" else set()
+    if "any-fiber" in survive:
+        states += [State(f"fiber {name}", frozenset([name])) for name in network.fibers]
+    if "any-shared-risk" in survive:
+        seen = {state.fibers for state in states}
+        for group, members in network.shared_risk_groups().items():
+            if frozenset(members) not in seen:
+                seen.add(frozenset(members))
+                states.append(State(f"shared risk {group}", frozenset(members)))
+    if "any-site" in survive:
+        states += [site_state(network, site) for site in network.sites]
+    return tuple(states)
+
+
+def site_state(network: Network, site: SiteId) -> State:
+    """The loss of a site with every fiber that ends in it."""
+    return State(f"site {site}", frozenset(fiber for fiber, _ in network.neighbours(site)), frozenset([site]))

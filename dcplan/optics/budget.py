@@ -1,0 +1,125 @@
+"""What the optics engine answers: lines with their span tables, lightpaths with their link budgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.model.network import FiberId, Route
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRow:
+    """One span of a designed line, in the direction from its first end to its second, with the amplifier behind it."""
+
+    number: int
+    length_km: float
+    fiber_loss_db: float
+    """Loss of the fiber and its splices [dB]."""
+    loss_db: float
+    """Fiber, two connectors and the repair allowance [dB]."""
+    measured: bool
+    """The loss was given, not computed from the length."""
+    amplifier: str
+    """Catalog id of the amplifier behind the span."""
+    padding_db: float
+    """Attenuation added to reach the amplifier's least gain [dB]."""
+    gain_db: float
+    noise_figure_db: float
+    """At that gain [dB]."""
+    why: str
+    """Why this amplifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A fiber made ready for light: booster, spans, amplifiers in huts, preamplifier. The same for each lit pair."""
+
+    fiber: FiberId
+    length_km: float
+    latency_ms: float
+    """One way: fiber and amplifiers [ms]."""
+    booster: str
+    spans: tuple[SpanRow, ...]
+    dispersion_ps_nm: float
+    pmd_ps: float
+
+    @property
+    def huts(self) -> int:
+        """Amplifier huts: one less than spans."""
+        return len(self.spans) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetItem:
+    """One line of a link budget; `kind` says how it enters: a level, a noise contribution, a penalty, a margin."""
+
+    kind: str
+    name: str
+    value_db: float | None
+    """[dB], or [dBm] for levels; none: infinite (does not count, or cannot be borne)."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The link budget of one mode on one lightpath: its worst channel in its worse direction. OSNR in 0.1 nm."""
+
+    transponder: str
+    mode: str
+    rate_gbps: float
+    width_ghz: float
+    launch_dbm: float
+    """Power per channel into the first span [dBm]."""
+    launch_limit: str
+    """What set the launch: optimum, amplifier output."""
+    channels: int
+    """Channels of this mode that fill the band; the budget is for full load."""
+    channel_thz: float
+    """Frequency of the worst channel [THz]."""
+    direction: str
+    """The worse direction, as `a -> b`."""
+    osnr_ase_db: float
+    """From amplifier noise alone, 0.1 nm [dB]."""
+    osnr_nli_db: float | None
+    """From nonlinear noise alone, 0.1 nm [dB]; none for infinite."""
+    gsnr_db: float
+    """All noise, transmitter and add/drop included, 0.1 nm [dB]."""
+    required_osnr_db: float
+    """Of the mode, 0.1 nm [dB]."""
+    penalties_db: float | None
+    """CD + PMD + PDL + power [dB]; none for infinite."""
+    margins_db: float
+    """System margin + ageing [dB]."""
+    margin_db: float | None
+    """gsnr − required − penalties − margins [dB]; the mode closes if it is not negative; none for −infinity."""
+    rx_dbm: float
+    """Received power per channel [dBm]."""
+    limit: str
+    """What stops the mode where it does not close, or would stop it first: OSNR, dispersion, PMD, PDL, power, width."""
+    items: tuple[BudgetItem, ...]
+    """The whole budget, line by line, for a reader who adds it up."""
+
+    @property
+    def closes(self) -> bool:
+        """The mode works with all margins."""
+        return self.margin_db is not None and self.margin_db >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lightpath:
+    """An optical route end to end with the budget of every allowed mode, those that close first, fastest first."""
+
+    id: str
+    """`L1`, `L2`, …: short and stable within a plan."""
+    route: Route
+    length_km: float
+    latency_ms: float
+    """One way: fiber, amplifiers and nodes; the transponder pair is counted by its mode [ms]."""
+    budgets: tuple[Budget, ...]
+
+    @property
+    def closing(self) -> tuple[Budget, ...]:
+        """The modes that may be lit."""
+        return tuple(budget for budget in self.budgets if budget.closes)

@@ -1,0 +1,158 @@
+"""What the training engine takes and answers: a workload, a view of the network, a step time whose terms add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
+    from dcplan.model.network import Pair, SiteId
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of a job in one site."""
+
+    site: SiteId
+    accelerator_id: str
+    accelerator: Accelerator
+    calibration: Calibration
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A training job joined with the catalog."""
+
+    job: str
+    model: ModelShape
+    sequence_length: int
+    batch: int
+    """Sequences in a step of the whole job."""
+    precision: str
+    gradient_bits: int
+    shares: tuple[Share, ...]
+
+    @property
+    def accelerators(self) -> int:
+        """All accelerators of the job."""
+        return sum(share.count for share in self.shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What a job sees of the network in one state: rate and one-way latency for each pair of its sites.
+
+    rate_gbps: in each direction, the part that is this job's. Absent pair: no path.
+    """
+
+    rate_gbps: Mapping[Pair, float]
+    latency_ms: Mapping[Pair, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The parts of a step [s]; they add up to the step time."""
+
+    compute_s: float = 0.0
+    """Matrix products and element-wise kernels, recompute included."""
+    tp_s: float = 0.0
+    """Tensor and sequence parallel collectives, exposed."""
+    cp_s: float = 0.0
+    """Context parallel exchange, exposed."""
+    ep_s: float = 0.0
+    """Expert all-to-all, exposed."""
+    pp_s: float = 0.0
+    """Pipeline transfers inside sites, exposed."""
+    bubble_s: float = 0.0
+    """Pipeline bubble."""
+    cross_pipeline_s: float = 0.0
+    """Pipeline delay over stage boundaries between sites."""
+    dp_s: float = 0.0
+    """Gradient and weight exchange inside a site, exposed."""
+    sync_s: float = 0.0
+    """Gradient exchange across sites, exposed."""
+    optimizer_s: float = 0.0
+    """Optimizer step."""
+    straggler_s: float = 0.0
+    """Waiting for the slowest site."""
+    fixed_s: float = 0.0
+    """Fixed time per step."""
+
+    @property
+    def total_s(self) -> float:
+        """The step time [s]."""
+        return sum(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory of the fullest accelerator [GB = 10^9 bytes]."""
+
+    weights_gb: float
+    gradients_gb: float
+    optimizer_gb: float
+    activations_gb: float
+    capacity_gb: float
+
+    @property
+    def total_gb(self) -> float:
+        """All of it [GB]."""
+        return self.weights_gb + self.gradients_gb + self.optimizer_gb + self.activations_gb
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A parallelism plan made whole for one workload: all sizes known, every division checked."""
+
+    name: str
+    tp: int
+    cp: int
+    pp: int
+    ep: int
+    dp: int
+    virtual_stages: int
+    microbatch: int
+    microbatches: int
+    """Microbatches per data parallel rank and step."""
+    sharding: int
+    shard_size: int
+    recompute: str
+    sequence_parallel: bool
+    across: str
+    """dp, pp, or none for a job in one site."""
+    sync: str
+    extra_in_flight: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why a parallelism plan cannot run: which rule, in words with numbers."""
+
+    plan: str
+    kind: str
+    """layout, batch, memory, sites."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """One step of a job under one plan on one view of the network."""
+
+    plan: str
+    terms: Terms
+    memory: Memory
+    cross_site_gb: Mapping[Pair, float]
+    """Bytes that cross between two sites in one step, in each direction [GB]."""
+    mfu_percent: float
+    """Model FLOP/s over peak, causal attention counted half, no recompute [%]."""
+    tokens_per_s: float
+    evidence: str
+    """measured-range, interpolated, extrapolated or simulated-source."""
+
+    @property
+    def step_s(self) -> float:
+        """The step time [s]."""
+        return self.terms.total_s

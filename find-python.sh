@@ -1,0 +1,12 @@
+#!/bin/sh
+# Prints a Python >= 3.12: the newest named one on the path, else one of pyenv's; says what to install when there is none.
+works() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; }
+
+for name in python3.14 python3.13 python3.12 python3 python; do
+    path=$(command -v "$name" 2>/dev/null) && works "$path" && { echo "$path"; exit 0; }
+done
+for path in $(ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python 2>/dev/null | sort -rV); do
+    works "$path" && { echo "$path"; exit 0; }
+done
+echo "dcplan needs Python 3.12 or newer and found none: install it (apt install python3.12, brew install python@3.13, pyenv install 3.13, or uv python install 3.13) and run make again" >&2
+exit 1
