@@ -57,4 +57,3 @@ class Finding:
     def order(self) -> tuple[str, int, int, str, str]:
         """By file, line, column, code."""
         return (self.span.file, self.span.line, self.span.column, self.rule.code, self.message)
-

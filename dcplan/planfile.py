@@ -5,13 +5,21 @@ No dates, host names or absolute paths: the same input gives the same bytes.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from dcplan.assess.result import Assessment
 from dcplan.design.result import Design
-from dcplan.optics.budget import Line, Lightpath
+from dcplan.errors import UsageError
+from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.step import Memory, Terms
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT = 1
 """Version of the plan file; a new major number breaks readers."""
@@ -101,4 +109,47 @@ class Plan:
     assumptions: tuple[Assumption, ...]
 
 
-# load, dump and JSON Schema: see dcplan.planfile functions `loads`, `dumps`, `json_schema` below.
+@cache
+def _adapter() -> TypeAdapter[Plan]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Plan)
+
+
+def dumps(plan: Plan) -> str:
+    """The plan as JSON text, numbers to nine significant digits, keys in the order of the types."""
+    return json.dumps(_rounded(_adapter().dump_python(plan, mode="json")), indent=1, ensure_ascii=False) + "\n"
+
+
+def loads(text: str, name: str) -> Plan:
+    """A plan from JSON text. UsageError, with the first fault, when `name` is not a plan file of this version."""
+    from pydantic import ValidationError
+
+    try:
+        version = json.loads(text)["format"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"{name} is not a plan file: make one with `dcplan plan FILE -o {name}`") from error
+    if version != FORMAT:
+        raise UsageError(f"{name} has plan format {version}, this dcplan reads format {FORMAT}: plan it again")
+    try:
+        return _adapter().validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{name} is not a whole plan file: {where}: {first['msg']}") from error
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a plan file."""
+    schema = _adapter().json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dcplan plan", **schema}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return value

@@ -42,7 +42,7 @@ def db(ratio: float) -> float:
 
 def from_db(level_db: float) -> float:
     """Power ratio of decibels: 10^(dB/10)."""
-    return 10.0 ** (level_db / 10)
+    return float(10.0 ** (level_db / 10))
 
 
 def watts(level_dbm: float) -> float:

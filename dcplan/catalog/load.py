@@ -1,4 +1,4 @@
-"""Reads the shipped catalog. The files are TOML: the standard library reads it, so that only the topology reader knows YAML."""
+"""Reads the shipped catalog. Its files are TOML: the standard library reads it, and only the topology reader knows YAML."""
 
 from __future__ import annotations
 

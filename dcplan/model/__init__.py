@@ -1,0 +1,1 @@
+"""The topology file: reading, schema, names, rules, and the network they make."""

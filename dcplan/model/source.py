@@ -1,6 +1,6 @@
 """Reads a topology file once and keeps where every key and value stands. The only module that knows YAML.
 
-Scalars follow the YAML 1.2 core schema, as editors do: NO is text, 1e6 a number, 010 is ten, 1:30 is text. Keys are text.
+Scalars follow the YAML 1.2 core schema, as editors do: NO and 1:30 are text, 1e6 is a number, 010 is ten. Keys are text.
 `extends` merges other files underneath: maps merge deeply, scalars and lists replace, null removes.
 """
 
@@ -53,7 +53,7 @@ class Document:
 
 
 class _CoreLoader(yaml.CSafeLoader):
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
 _INT = r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+"
@@ -68,7 +68,7 @@ for _tag, _pattern, _first in (
     _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first)
 
 
-def _scalar(node: yaml.ScalarNode) -> Any:
+def _scalar(node: yaml.Node) -> Any:
     text, tag = node.value, node.tag.rpartition(":")[2]
     match tag:
         case "null":

@@ -1,0 +1,1 @@
+"""Light in glass: lines, amplifiers, noise, and which modes close on which lightpath."""

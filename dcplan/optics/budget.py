@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from dcplan.model.network import FiberId, Route
+from dcplan.model.network import FiberId, Route
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""A training step: memory, compute, collectives, pipeline, and what crosses between sites."""

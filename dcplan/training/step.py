@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -84,7 +85,7 @@ class Terms:
     @property
     def total_s(self) -> float:
         """The step time [s]."""
-        return sum(getattr(self, field.name) for field in fields(self))
+        return math.fsum(getattr(self, field.name) for field in fields(self))
 
 
 @dataclass(frozen=True, slots=True)

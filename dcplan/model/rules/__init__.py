@@ -1,0 +1,1 @@
+"""Rules on the topology alone, one small module per family."""

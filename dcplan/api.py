@@ -1,0 +1,1 @@
+"""The functions behind the commands: load, check, optics, steps, plan, assess, verify, diff."""
