@@ -1,4 +1,4 @@
-"""Reads the shipped catalog. Its files are TOML: the standard library reads it, and only the topology reader knows YAML."""
+"""Reads the shipped catalog. Its files are TOML, which the standard library reads: only model/source.py knows YAML."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The design: candidates, the two-layer integer program, its solver, spectrum, reasons, and a check without the solver."""
+"""The design: candidates, the two-layer integer program, its solver, spectrum, reasons, a check without the solver."""

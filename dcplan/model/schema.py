@@ -221,7 +221,7 @@ class Policy(Strict):
     survive: list[Literal["any-fiber", "any-shared-risk", "any-site"]] = ["any-fiber"]
     """Failures that every demand survives; an empty list promises nothing."""
     scheme: Literal["none", "reroute", "one-plus-one"] = "reroute"
-    """none: healthy network only; reroute: traffic is routed anew in each failure; one-plus-one: disjoint route pairs."""
+    """none: healthy network only; reroute: routed anew in each failure; one-plus-one: pairs of disjoint routes."""
     margin_db: NotNegative = 2.0
     """System margin on top of the required OSNR [dB] (GNPy's sys_margins)."""
     ageing_db: NotNegative = 0.5

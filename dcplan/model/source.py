@@ -1,6 +1,6 @@
 """Reads a topology file once and keeps where every key and value stands. The only module that knows YAML.
 
-Scalars follow the YAML 1.2 core schema, as editors do: NO and 1:30 are text, 1e6 is a number, 010 is ten. Keys are text.
+Scalars follow the YAML 1.2 core schema, as editors do: NO, 1:30 are text, 1e6 is a number, 010 is ten. Keys are text.
 `extends` merges other files underneath: maps merge deeply, scalars and lists replace, null removes.
 """
 
