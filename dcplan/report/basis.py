@@ -1,0 +1,84 @@
+"""Tables of what an answer costs and rests on: bill of materials, what binds, assumptions, inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import Cell, Table, number, number_column, say, text_column, whole
+
+if TYPE_CHECKING:
+    from dcplan.planfile import Plan
+
+FLAG = "~ low confidence: an estimate, or from memory."
+
+
+def bill(plan: Plan) -> Table:
+    """What is bought, with the source of each price."""
+    items = plan.design.bill
+    rows = tuple(
+        (
+            say(item.part),
+            say(item.what),
+            number(item.quantity),
+            number(item.unit_usd, 6),
+            whole(item.total_usd, flag=item.confidence == "low"),
+            say(item.source),
+            say(item.confidence),
+        )
+        for item in items
+    )
+    columns = (
+        text_column("part", "Part", 10),
+        text_column("what", "What", 16),
+        number_column("quantity", "Quantity"),
+        number_column("unit_usd", "Each", "US$"),
+        number_column("total_usd", "Total", "US$"),
+        text_column("source", "Price from", 24),
+        text_column("confidence", "Confidence", 6),
+    )
+    total = (say("total"), say(""), say(""), say(""), whole(plan.design.cost_usd), say(""), say(""))
+    note = FLAG if any(item.confidence == "low" for item in items) else ""
+    return Table("bill", "Bill of materials", columns, rows, total, note)
+
+
+def binding(plan: Plan) -> Table:
+    """The limits that are met, and what relaxing them is worth."""
+    rows = tuple((say(limit.what), say(limit.worth)) for limit in plan.design.binding)
+    columns = (text_column("what", "Limit", 20), text_column("worth", "Worth", 20))
+    return Table("binding", "What binds", columns, rows, main=True)
+
+
+def assumptions(plan: Plan) -> Table:
+    """What the answer rests on."""
+    rows = [
+        (
+            Cell("~" if assumption.confidence == "low" else "", assumption.confidence, "warn"),
+            say(assumption.what),
+            say(assumption.value),
+            say(assumption.source),
+        )
+        for assumption in plan.assumptions
+    ]
+    rows += [(Cell("", None), say(text), say(""), say("design")) for text in plan.design.assumptions]
+    columns = (
+        text_column("confidence", ""),
+        text_column("what", "Assumption", 18),
+        text_column("value", "Value", 10),
+        text_column("source", "From", 18),
+    )
+    note = FLAG if any(assumption.confidence == "low" for assumption in plan.assumptions) else ""
+    return Table("assumptions", "Assumptions", columns, tuple(rows), note=note)
+
+
+def inputs(plan: Plan) -> Table:
+    """What was read and with which options, so that the same answer can be had again."""
+    rows = [(say("file"), say(name), Cell(digest[:16], digest)) for name, digest in plan.inputs.items()]
+    rows += [(say("option"), say(name), say(value)) for name, value in plan.options.items()]
+    rows.append((say("version"), say("dcplan"), say(plan.dcplan)))
+    columns = (
+        text_column("kind", "Input", 7),
+        text_column("name", "Name", 12),
+        text_column("value", "Value", 16),
+    )
+    note = "Files by the first 16 digits of their SHA-256." if plan.inputs else ""
+    return Table("inputs", "Inputs", columns, tuple(rows), note=note)

@@ -1,0 +1,171 @@
+"""The opening of a plan's report: five lines, then what must not be overlooked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import Fact, Notice, apart, count
+from dcplan.units import money, rate, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.assess.result import JobInState, StateResult
+    from dcplan.planfile import Plan
+    from dcplan.report.sheet import Value
+
+
+def facts(plan: Plan) -> tuple[Fact, ...]:
+    """Cost, capacity, overhead healthy and under failure, weakest state, proof."""
+    return (_cost(plan), _capacity(plan), _overhead(plan), _weakest(plan), _proof(plan))
+
+
+def notices(plan: Plan) -> tuple[Notice, ...]:
+    """Promises that are missed, a design that is not proven optimal, figures that are estimates."""
+    return (*_missed(plan), *_unproven(plan), *_estimates(plan))
+
+
+def capacity_gbps(plan: Plan) -> float:
+    """All wavelengths together, each direction [Gb/s]."""
+    return math.fsum(lit.count * lit.rate_gbps for lit in plan.design.wavelengths)
+
+
+def estimated_usd(plan: Plan) -> float:
+    """The part of the cost that rests on prices of low confidence [US$]."""
+    return math.fsum(item.total_usd for item in plan.design.bill if item.confidence == "low")
+
+
+def _cost(plan: Plan) -> Fact:
+    cost, estimated = plan.design.cost_usd, estimated_usd(plan)
+    text = money(cost)
+    if estimated:
+        text += f", of which {money(estimated)} is estimated"
+    return Fact("cost", text, {"cost_usd": cost, "estimated_usd": estimated}, "~" if estimated else "")
+
+
+def _capacity(plan: Plan) -> Fact:
+    waves = sum(lit.count for lit in plan.design.wavelengths)
+    pairs = sum(fiber.pairs for fiber in plan.design.lit)
+    fibers = sum(fiber.pairs > 0 for fiber in plan.design.lit)
+    total = capacity_gbps(plan)
+    text = f"{rate(total)} each way: {count(waves, 'wavelength')} on {count(pairs, 'pair')}"
+    text += f" of {fibers} of {count(len(plan.fibers), 'fiber')}"
+    values = {"capacity_gbps": total, "wavelengths": waves, "lit_pairs": pairs, "lit_fibers": fibers}
+    return Fact("capacity", text, values)
+
+
+def _worst(states: tuple[StateResult, ...]) -> JobInState | None:
+    """The job with the largest overhead in any of the states."""
+    jobs = [job for state in states for job in state.jobs if job.overhead_percent is not None]
+    return max(jobs, key=lambda job: job.overhead_percent or 0.0, default=None)
+
+
+def _overhead(plan: Plan) -> Fact:
+    healthy, failures = plan.assessment.states[:1], plan.assessment.states[1:]
+    before, after = _worst(healthy), _worst(failures)
+    values: dict[str, Value] = {
+        "overhead_percent": before.overhead_percent if before else None,
+        "overhead_under_failure_percent": after.overhead_percent if after else None,
+    }
+    if not any(state.jobs for state in plan.assessment.states):
+        return Fact("overhead", "no training job: nothing is slowed down", values)
+    missed = any(not job.met for state in plan.assessment.states for job in state.jobs)
+    several = len({job.job for state in plan.assessment.states for job in state.jobs}) > 1
+    text = f"{_percent(before, several=several)} healthy, "
+    text += f"{_percent(after, several=several)} in the worst failure" if failures else "no failure is promised"
+    stopped = sum(any(not job.running for job in state.jobs) for state in failures)
+    if stopped:
+        text += f"; a job stops in {count(stopped, 'failure')}"
+    return Fact("overhead", text, values, "FAIL" if missed else "ok")
+
+
+def _percent(job: JobInState | None, *, several: bool) -> str:
+    if job is None or job.overhead_percent is None:
+        return "no step"
+    return f"{significant(job.overhead_percent)} %" + (f" ({job.job})" if several else "")
+
+
+def _weakest(plan: Plan) -> Fact:
+    states = plan.assessment.states
+    found = next((state for state in states if state.state == plan.assessment.weakest), states[0])
+    values: dict[str, Value] = {
+        "weakest": found.state,
+        "left_gbps": found.left_gbps,
+        "served_percent": found.served_percent,
+    }
+    mark = "ok" if _kept(found) else "FAIL"
+    if found is states[0]:
+        return Fact("weakest state", "no failure is promised to be survived", values, mark if mark == "FAIL" else "")
+    text = f"{found.state}: {rate(found.left_gbps)} of {rate(found.left_gbps + found.lost_gbps)} left"
+    worst = _worst((found,))
+    if worst is not None:
+        text += f", {worst.job} {significant(worst.overhead_percent or 0.0)} % slower"
+    stopped = [job.job for job in found.jobs if not job.running]
+    if stopped:
+        text += f", {', '.join(stopped)} stops"
+    return Fact("weakest state", text, values, mark)
+
+
+def _kept(state: StateResult) -> bool:
+    return served(state) and all(job.met for job in state.jobs)
+
+
+def served(state: StateResult) -> bool:
+    """Every demand gets what it is promised in this state."""
+    return state.served_percent >= 100 - 1e-6
+
+
+def _proof(plan: Plan) -> Fact:
+    proof = plan.design.proof
+    solver = f"{proof.solver} {proof.solver_version}"
+    values: dict[str, Value] = {
+        "status": proof.status,
+        "reason": proof.reason,
+        "bound_usd": proof.bound_usd,
+        "gap_percent": None if proof.gap is None else 100 * proof.gap,
+        "candidates": proof.candidates,
+        "states": proof.states,
+        "solver": solver,
+    }
+    scope = f"{count(proof.candidates, 'candidate')}, {count(proof.states, 'state')}, {solver}"
+    if proof.status == "optimal":
+        return Fact("proof", f"optimal: no design over these candidates is cheaper ({scope})", values, "ok")
+    return Fact("proof", f"{proof.status}, not proven optimal: {proof.reason} ({scope})", values, "gap")
+
+
+def _missed(plan: Plan) -> Iterator[Notice]:
+    for state in plan.assessment.states:
+        where = "healthy" if state is plan.assessment.states[0] else f"in {state.state}"
+        if not served(state):
+            share = apart(state.served_percent, 100.0)[0]
+            yield Notice("FAIL", f"{state.worst_demand} gets {share} % of what it is promised, {where}")
+        for job in state.jobs:
+            if not job.met and job.overhead_percent is not None and job.target_percent is not None and job.running:
+                slow, limit = apart(job.overhead_percent, job.target_percent)
+                yield Notice("FAIL", f"{job.job} is {slow} % slower {where}, promised at most {limit} %")
+            elif not job.met:
+                yield Notice("FAIL", f"{job.job} stops {where}: {job.why}")
+
+
+def _unproven(plan: Plan) -> Iterator[Notice]:
+    proof = plan.design.proof
+    if proof.status == "optimal":
+        return
+    if proof.bound_usd is None or proof.gap is None:
+        yield Notice("gap", f"how much cheaper a design could be is not known: {proof.reason}")
+    else:
+        text = f"a design could be up to {money(proof.cost_usd - proof.bound_usd)} cheaper"
+        yield Notice("gap", f"{text} ({significant(100 * proof.gap)} % of the cost): {proof.reason}")
+
+
+def _estimates(plan: Plan) -> Iterator[Notice]:
+    prices = sum(item.confidence == "low" for item in plan.design.bill)
+    assumed = sum(assumption.confidence == "low" for assumption in plan.assumptions)
+    parts = [count(prices, "price")] * bool(prices) + [count(assumed, "assumption")] * bool(assumed)
+    if parts:
+        verb = "is an estimate" if prices + assumed == 1 else "are estimates"
+        yield Notice("~", f"{' and '.join(parts)} {verb} of low confidence, marked ~ below")
+    for row in plan.plans:
+        if row.chosen and row.evidence == "extrapolated":
+            yield Notice("~", f"step times of {row.job} are extrapolated: no measured run is near")

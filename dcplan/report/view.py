@@ -1,0 +1,36 @@
+"""A plan as a report: the one place that decides what is shown and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.report import basis, summary, wires, work
+from dcplan.report.sheet import View
+
+if TYPE_CHECKING:
+    from dcplan.planfile import Plan
+
+
+def view(plan: Plan) -> View:
+    """Five lines, what must not be overlooked, then the tables in the order in which a planner asks."""
+    return View(
+        kind="plan",
+        title=plan.name,
+        facts=summary.facts(plan),
+        notices=summary.notices(plan),
+        tables=(
+            wires.links(plan),
+            wires.fibers(plan),
+            wires.lightpaths(plan),
+            wires.spectrum(plan),
+            wires.traffic(plan),
+            work.failures(plan),
+            wires.reroutes(plan),
+            work.plans(plan),
+            basis.bill(plan),
+            basis.binding(plan),
+            basis.assumptions(plan),
+            wires.sites(plan),
+            basis.inputs(plan),
+        ),
+    )

@@ -1,0 +1,284 @@
+"""Tables of what carries light and traffic: links, fibers, lightpaths, spectrum, routes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import Table, again, count, fixed, number, number_column, say, text_column, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dcplan.design.result import Channel, Routing, Wavelengths
+    from dcplan.model.network import Pair
+    from dcplan.optics.budget import Budget, Lightpath
+    from dcplan.planfile import Plan
+    from dcplan.report.sheet import Cell, Row
+
+
+def links(plan: Plan) -> Table:
+    """Wavelengths between the same two sites, with their load."""
+    ends = {path.id: path.route.ends for path in plan.lightpaths}
+    lit: dict[Pair, list[Wavelengths]] = {}
+    for group in plan.design.wavelengths:
+        lit.setdefault(ends[group.lightpath], []).append(group)
+    loads = {routing.state: _loads(routing, ends) for routing in plan.design.routing}
+    healthy = plan.design.routing[0].state if plan.design.routing else ""
+    rows: list[Row] = []
+    for pair in sorted(lit):
+        capacity = math.fsum(group.count * group.rate_gbps for group in lit[pair])
+        load = loads.get(healthy, {}).get(pair, 0.0)
+        worst = max(loads, key=lambda state: loads[state].get(pair, 0.0), default=healthy)
+        rows.append(
+            (
+                say(f"{pair[0]} – {pair[1]}"),
+                whole(sum(group.count for group in lit[pair])),
+                whole(capacity),
+                number(load),
+                fixed(100 * load / capacity if capacity else None, 0),
+                number(loads[worst].get(pair, 0.0) if worst else None),
+                fixed(max(group.latency_ms for group in lit[pair]), 3),
+                say(worst),
+            )
+        )
+    columns = (
+        text_column("link", "Link", 12),
+        number_column("wavelengths", "Waves"),
+        number_column("capacity_gbps", "Capacity", "Gb/s"),
+        number_column("load_gbps", "Load healthy", "Gb/s"),
+        number_column("load_percent", "Load healthy", "%"),
+        number_column("load_worst_gbps", "Load worst", "Gb/s"),
+        number_column("latency_ms", "One way", "ms"),
+        text_column("worst_state", "Most load in", 12),
+    )
+    return Table("links", "Links and wavelengths", columns, tuple(rows), _sum(rows, (1, 2)), main=True)
+
+
+def _loads(routing: Routing, ends: Mapping[str, Pair]) -> dict[Pair, float]:
+    """Traffic on each link in one state [Gb/s]."""
+    loads: dict[Pair, float] = {}
+    for flow in routing.flows:
+        for lightpath in flow.lightpaths:
+            loads[ends[lightpath]] = loads.get(ends[lightpath], 0.0) + flow.gbps
+    return loads
+
+
+def _sum(rows: list[Row], which: tuple[int, ...]) -> Row | None:
+    """A total row over some columns of whole numbers."""
+    if len(rows) < 2:
+        return None
+    sums = {i: math.fsum(float(row[i].value or 0) for row in rows) for i in which}
+    return tuple(whole(sums[i]) if i in sums else say("total" if i == 0 else "") for i in range(len(rows[0])))
+
+
+def fibers(plan: Plan) -> Table:
+    """Every fiber, lit or dark, with how full it is."""
+    lit = {fiber.fiber: fiber for fiber in plan.design.lit}
+    huts = {line.fiber: line.huts for line in plan.lines}
+    rows = []
+    for fiber in plan.fibers:
+        light = lit.get(fiber.name)
+        rows.append(
+            (
+                say(fiber.name),
+                say(f"{fiber.a} – {fiber.b}"),
+                number(fiber.length_km),
+                whole(light.pairs if light else 0),
+                whole(fiber.pairs),
+                whole(light.channels if light else 0),
+                fixed(light.fill_percent if light else 0.0, 0),
+                fixed(fiber.latency_ms, 3),
+                whole(huts[fiber.name]) if fiber.name in huts else number(None),
+                say(fiber.type),
+                say(", ".join(fiber.shared_risk)),
+            )
+        )
+    columns = (
+        text_column("fiber", "Fiber"),
+        text_column("ends", "Ends", 12),
+        number_column("length_km", "Length", "km"),
+        number_column("lit_pairs", "Pairs lit"),
+        number_column("pairs", "of"),
+        number_column("channels", "Waves"),
+        number_column("fill_percent", "Fill", "%"),
+        number_column("latency_ms", "One way", "ms"),
+        number_column("huts", "Huts"),
+        text_column("type", "Type", 5),
+        text_column("shared_risk", "Shared risk", 8),
+    )
+    return Table("fibers", "Fibers", columns, tuple(rows))
+
+
+def lightpaths(plan: Plan) -> Table:
+    """What is lit: one row per lightpath and mode, with its margin."""
+    paths = {path.id: path for path in plan.lightpaths}
+    rows = [_lightpath(group, paths[group.lightpath]) for group in plan.design.wavelengths]
+    columns = (
+        text_column("lightpath", "Id"),
+        text_column("route", "Route", 16),
+        text_column("mode", "Mode", 9),
+        number_column("wavelengths", "Waves"),
+        number_column("rate_gbps", "Each", "Gb/s"),
+        number_column("margin_db", "Margin", "dB"),
+        number_column("gsnr_db", "GSNR", "dB"),
+        number_column("required_osnr_db", "Needs", "dB"),
+        number_column("length_km", "Length", "km"),
+        number_column("latency_ms", "One way", "ms"),
+        text_column("limit", "Limit", 8),
+    )
+    closing = sum(bool(path.closing) for path in plan.lightpaths)
+    note = "Margin is what is left above all penalties and margins, worst channel and direction; OSNR in 0.1 nm. "
+    note += f"{count(len(paths), 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
+    return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
+
+
+def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
+    budget = _budget(path, group.transponder, group.mode)
+    return (
+        say(path.id),
+        say(path.route.name),
+        say(f"{group.transponder} {group.mode}"),
+        whole(group.count),
+        whole(group.rate_gbps),
+        fixed(budget.margin_db if budget else None, 2),
+        fixed(budget.gsnr_db if budget else None, 2),
+        fixed(budget.required_osnr_db if budget else None, 2),
+        number(path.length_km),
+        fixed(group.latency_ms, 3),
+        say(budget.limit if budget else ""),
+    )
+
+
+def _budget(path: Lightpath, transponder: str, mode: str) -> Budget | None:
+    return next((b for b in path.budgets if (b.transponder, b.mode) == (transponder, mode)), None)
+
+
+def spectrum(plan: Plan) -> Table:
+    """Which slots of which pair each lightpath takes; neighbours of the same kind are one row."""
+    routes = {path.id: path.route.fibers for path in plan.lightpaths}
+    found: dict[tuple[str, int], list[Channel]] = {}
+    for channel in plan.design.channels:
+        for fiber, pair in zip(routes[channel.lightpath], channel.pairs, strict=True):
+            found.setdefault((fiber, pair), []).append(channel)
+    order = {fiber.name: i for i, fiber in enumerate(plan.fibers)}
+    rows: list[Row] = []
+    for fiber, pair in sorted(found, key=lambda key: (order.get(key[0], len(order)), key)):
+        for block in _blocks(found[fiber, pair]):
+            first, last = block[0], block[-1]
+            rows.append(
+                (
+                    say(fiber),
+                    whole(pair + 1),
+                    say(f"{first.first_slot}–{last.first_slot + last.slots - 1}"),
+                    whole(len(block)),
+                    number(12.5 * first.slots),
+                    say(first.lightpath),
+                    say(f"{first.transponder} {first.mode}"),
+                )
+            )
+    columns = (
+        text_column("fiber", "Fiber"),
+        number_column("pair", "Pair"),
+        text_column("slots", "Slots"),
+        number_column("channels", "Waves"),
+        number_column("width_ghz", "Each", "GHz"),
+        text_column("lightpath", "Id"),
+        text_column("mode", "Mode", 9),
+    )
+    note = "Slots of 12.5 GHz, counted from 0 at the lower edge of the band."
+    return Table("spectrum", "Spectrum", columns, tuple(rows), note=note if rows else "")
+
+
+def _blocks(channels: list[Channel]) -> Iterator[list[Channel]]:
+    """Channels of one kind that stand side by side."""
+    block: list[Channel] = []
+    for channel in sorted(channels, key=lambda channel: channel.first_slot):
+        if block and (
+            _kind(block[-1]) != _kind(channel) or block[-1].first_slot + block[-1].slots != channel.first_slot
+        ):
+            yield block
+            block = []
+        block.append(channel)
+    if block:
+        yield block
+
+
+def _kind(channel: Channel) -> tuple[str, str, str, int]:
+    return channel.lightpath, channel.transponder, channel.mode, channel.slots
+
+
+def traffic(plan: Plan) -> Table:
+    """Each demand and the routes it takes in the healthy network."""
+    healthy = plan.design.routing[0] if plan.design.routing else None
+    rows: list[Row] = []
+    for demand in plan.design.demands:
+        flows = [flow for flow in healthy.flows if flow.demand == demand.id] if healthy else []
+        asked = demand.gbps.get(healthy.state) if healthy else None
+        head: list[Cell] = [say(demand.id), number(asked)]
+        limit = fixed(demand.max_latency_ms, 3)
+        if not flows:
+            rows.append((*head, say("no route", "bad"), number(None), number(None), limit))
+        for flow in flows:
+            rows.append((*head, say(_via(plan, flow.lightpaths)), number(flow.gbps), fixed(flow.latency_ms, 3), limit))
+            head, limit = [again(cell) for cell in head], again(limit)
+    columns = (
+        text_column("demand", "Demand", 10),
+        number_column("asked_gbps", "Asks", "Gb/s"),
+        text_column("route", "Route", 16),
+        number_column("gbps", "Takes", "Gb/s"),
+        number_column("latency_ms", "One way", "ms"),
+        number_column("max_latency_ms", "At most", "ms"),
+    )
+    return Table("traffic", "Traffic, healthy", columns, tuple(rows))
+
+
+def reroutes(plan: Plan) -> Table:
+    """Where each demand goes in the failures that move it."""
+    moved = {state.state: state.rerouted for state in plan.assessment.states[1:]}
+    rows: list[Row] = []
+    for routing in plan.design.routing[1:]:
+        state = say(routing.state)
+        for demand in moved.get(routing.state, ()):
+            name = say(demand)
+            for flow in routing.flows:
+                if flow.demand == demand:
+                    via = say(_via(plan, flow.lightpaths))
+                    rows.append((state, name, via, number(flow.gbps), fixed(flow.latency_ms, 3)))
+                    state, name = again(state), again(name)
+    columns = (
+        text_column("state", "State", 10),
+        text_column("demand", "Demand", 10),
+        text_column("route", "Route", 16),
+        number_column("gbps", "Takes", "Gb/s"),
+        number_column("latency_ms", "One way", "ms"),
+    )
+    return Table("reroutes", "Traffic, under failure", columns, tuple(rows))
+
+
+def _via(plan: Plan, lightpaths: tuple[str, ...]) -> str:
+    """Lightpaths with the fibers they take: `L1 [north], L4 [east, south]`."""
+    fibers = {path.id: ", ".join(path.route.fibers) for path in plan.lightpaths}
+    return ", ".join(f"{lightpath} [{fibers[lightpath]}]" for lightpath in lightpaths)
+
+
+def sites(plan: Plan) -> Table:
+    """The sites and their accelerators."""
+    rows = tuple(
+        (
+            say(site.name),
+            say(site.kind),
+            say(", ".join(f"{number:,} {name}" for name, number in site.accelerators.items())),
+            fixed(site.lat, 2),
+            fixed(site.lon, 2),
+        )
+        for site in plan.sites
+    )
+    columns = (
+        text_column("site", "Site", 10),
+        text_column("kind", "Kind", 5),
+        text_column("accelerators", "Accelerators", 12),
+        number_column("lat", "North", "°"),
+        number_column("lon", "East", "°"),
+    )
+    return Table("sites", "Sites", columns, rows)

@@ -1,0 +1,139 @@
+"""Tables of what training jobs feel: failures with their step times, parallelism plans side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import (
+    NOTHING,
+    Cell,
+    Table,
+    again,
+    fixed,
+    number,
+    number_column,
+    say,
+    text_column,
+    verdict,
+    whole,
+)
+from dcplan.report.summary import served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dcplan.assess.result import JobInState, StateResult
+    from dcplan.planfile import Plan, PlanRow
+    from dcplan.report.sheet import Row
+
+
+def failures(plan: Plan) -> Table:
+    """Each state: what is left, what reroutes, and what the step of each job becomes."""
+    rows = tuple(row for state in plan.assessment.states for row in _state(state))
+    columns = (
+        text_column("state", "State", 10),
+        text_column("kept", ""),
+        number_column("left_gbps", "Left", "Gb/s"),
+        number_column("served_percent", "Served", "%"),
+        text_column("job", "Job", 6),
+        number_column("step_s", "Step", "s"),
+        number_column("overhead_percent", "Overhead", "%"),
+        number_column("target_percent", "At most", "%"),
+        number_column("latency_ms", "One way", "ms"),
+        number_column("rate_percent", "Rate", "%"),
+        number_column("lost_gbps", "Lost", "Gb/s"),
+        text_column("rerouted", "Reroutes", 16),
+        text_column("why", "Why", 24),
+    )
+    note = "Served: the worst demand's rate over what it is promised. Overhead: over the same job in one site. "
+    note += "Rate: what the job's healthy demands still get."
+    return Table("failures", "Healthy and in each failure", columns, rows, note=note, main=True)
+
+
+def _state(state: StateResult) -> Iterable[Row]:
+    head = (say(state.state), whole(state.left_gbps), fixed(state.served_percent, 0 if served(state) else 1))
+    tail = (whole(state.lost_gbps), say(", ".join(state.rerouted)))
+    if not state.jobs:
+        nothing = number(None)
+        kept = verdict(good=served(state))
+        yield (head[0], kept, *head[1:], say(""), nothing, nothing, nothing, nothing, nothing, *tail, say(""))
+    for job in state.jobs:
+        kept = verdict(good=served(state) and job.met)
+        yield (head[0], kept, *head[1:], say(job.job), *_job(job), *tail, say(job.why))
+        head = (again(head[0]), again(head[1]), again(head[2]))
+        tail = (again(tail[0]), again(tail[1]))
+
+
+def _job(job: JobInState) -> Row:
+    return (
+        number(job.step_s, 4) if job.running else Cell("stops", None),
+        fixed(job.overhead_percent, 2, tone="" if job.met else "bad"),
+        fixed(job.target_percent, 2),
+        fixed(job.latency_ms, 3),
+        fixed(None if job.rate_fraction is None else 100 * job.rate_fraction, 0),
+    )
+
+
+def best_first(rows: Iterable[PlanRow]) -> list[PlanRow]:
+    """Jobs in their order, within a job those that fit by step time, then the others by name."""
+    rows = list(rows)
+    jobs = {job: i for i, job in enumerate(dict.fromkeys(row.job for row in rows))}
+    return sorted(rows, key=lambda row: (jobs[row.job], not row.fits, _seconds(row), row.plan))
+
+
+def _seconds(row: PlanRow) -> float:
+    return math.inf if row.step_s is None else row.step_s
+
+
+def plans(plan: Plan) -> Table:
+    """Parallelism plans of all jobs."""
+    rows: list[Row] = []
+    job = ""
+    for row in best_first(plan.plans):
+        name = say(row.job)
+        rows.append((again(name) if row.job == job else name, *compared(row)))
+        job = row.job
+    columns = (text_column("job", "Job", 8), *COMPARED)
+    return Table("plans", "Parallelism plans", columns, tuple(rows), note=STAR if rows else "", main=True)
+
+
+STAR = "* the network is sized for this one; overhead: over the same job in one site; worst: in a promised failure."
+COMPARED = (
+    text_column("chosen", ""),
+    text_column("plan", "Plan", 8),
+    number_column("step_s", "Step", "s"),
+    number_column("overhead_percent", "Overhead", "%"),
+    number_column("overhead_worst_percent", "worst", "%"),
+    number_column("needed_gbps", "Needs", "Gb/s"),
+    number_column("cross_site_gb", "Crosses", "GB"),
+    number_column("memory_gb", "Memory", "GB"),
+    number_column("mfu_percent", "MFU", "%"),
+    number_column("one_site_s", "One site", "s"),
+    text_column("across", "Across", 6),
+    text_column("layout", "Layout", 20),
+    text_column("evidence", "Evidence", 10),
+    text_column("why_not", "Does not fit:", 30),
+)
+"""Columns that compare parallelism plans."""
+
+
+def compared(row: PlanRow) -> Row:
+    """One parallelism plan beside the others."""
+    guess = row.evidence == "extrapolated"
+    return (
+        Cell("*" if row.chosen else "", row.chosen, "strong"),
+        say(row.plan),
+        number(row.step_s, 4, flag=guess and row.step_s is not None),
+        fixed(row.overhead_percent, 2),
+        fixed(row.overhead_worst_percent, 2),
+        number(row.needed_gbps),
+        number(row.cross_site_gb),
+        fixed(row.memory.total_gb if row.memory else None, 1),
+        fixed(row.mfu_percent, 1),
+        number(row.one_site_s, 4),
+        say(row.across or NOTHING),
+        say(row.layout),
+        say(row.evidence),
+        say(row.why_not),
+    )
