@@ -71,6 +71,10 @@ class Amplifier(Part):
     """Largest total output power of all channels [dBm]."""
     role: Literal["any", "booster", "line", "preamp"] = "any"
     """Where it may stand."""
+    pdl_db: NotNegative = 0.0
+    """Polarisation-dependent loss; adds in quadrature [dB]."""
+    pmd_ps: NotNegative = 0.0
+    """Differential group delay; adds in quadrature [ps]."""
     power_w: NotNegative = 0.0
     """Electrical power [W]."""
     price_usd: NotNegative | None = None
@@ -88,14 +92,16 @@ class Mode(Strict):
     """Symbol rate [GBd]."""
     width_ghz: Positive
     """Spectrum taken by one channel, a multiple of 12.5 [GHz]."""
-    required_osnr_db: Finite | None
+    required_osnr_db: Finite | None = None
     """OSNR (strictly: GSNR) in 0.1 nm that the receiver needs [dB]; none: not published, refused in a plan."""
     tx_osnr_db: Finite | None = None
     """OSNR of the transmitter in 0.1 nm [dB]; none: infinite."""
+    tx_dbm: Finite = -10.0
+    """Transmitted power per channel, before the multiplexer [dBm]; it sets the noise of the booster."""
     rx_min_dbm: Finite | None = None
     """Least received power per channel at which required_osnr_db holds [dBm]."""
     rx_max_dbm: Finite | None = None
-    """Largest received power per channel [dBm]."""
+    """Largest received power per channel [dBm]; more is attenuated; none: no limit known."""
     cd_penalty: Table = ()
     """(dispersion [ps/nm], penalty [dB]): infinite beyond the last point; no points: no limit known."""
     pmd_penalty: Table = ()
@@ -141,7 +147,13 @@ class Equipment(Part):
     express_osnr_db: Finite | None = None
     """OSNR contribution of one pass in 0.1 nm [dB]."""
     express_pdl_db: NotNegative = 0.0
-    """Polarisation-dependent loss of one pass [dB]."""
+    """Polarisation-dependent loss of one express pass; adds in quadrature [dB]."""
+    add_drop_pdl_db: NotNegative = 0.0
+    """Polarisation-dependent loss of one add or one drop; adds in quadrature [dB]."""
+    pass_pmd_ps: NotNegative = 0.0
+    """Differential group delay of one add, drop or express pass; adds in quadrature [ps]."""
+    pass_dispersion_ps_nm: NotNegative = 0.0
+    """Chromatic dispersion of one add, drop or express pass [ps/nm]."""
     power_w: NotNegative = 0.0
     """Electrical power [W]."""
     price_usd: NotNegative | None = None
@@ -153,6 +165,8 @@ class Equipment(Part):
 class Accelerator(Part):
     """A training accelerator. Peaks are dense (no sparsity)."""
 
+    vendor: str = ""
+    """Who makes it; without a calibration of its own, the nearest of its vendor is used."""
     bf16_tflops: Positive | None
     """Peak dense bf16 [TFLOP/s]."""
     fp8_tflops: Positive | None = None
@@ -248,3 +262,9 @@ class Calibration(Part):
     """Year of the software stack that was measured."""
     fitted_on: tuple[str, ...]
     """Ids of the published records it was fitted on; empty: an estimate, and its evidence says so."""
+    fitted_accelerators: tuple[str, ...] = ()
+    """Catalog ids of the accelerators that those records were measured on."""
+    fitted_hidden: tuple[int, int] | None = None
+    """Least and largest hidden size among those records."""
+    fitted_count: tuple[int, int] | None = None
+    """Least and largest number of accelerators among those records."""
