@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Cell, Table, number, number_column, say, text_column, whole
+from dcplan.report.sheet import Cell, Column, Table, number_column, quantity, say, text_column, whole
 
 if TYPE_CHECKING:
     from dcplan.planfile import Plan
@@ -19,11 +19,11 @@ def bill(plan: Plan) -> Table:
         (
             say(item.part),
             say(item.what),
-            number(item.quantity),
-            number(item.unit_usd, 6),
+            quantity(item.quantity),
+            quantity(item.unit_usd),
             whole(item.total_usd, flag=item.confidence == "low"),
-            say(item.source),
             say(item.confidence),
+            say(item.source),
         )
         for item in items
     )
@@ -33,8 +33,8 @@ def bill(plan: Plan) -> Table:
         number_column("quantity", "Quantity"),
         number_column("unit_usd", "Each", "US$"),
         number_column("total_usd", "Total", "US$"),
-        text_column("source", "Price from", 24),
-        text_column("confidence", "Confidence", 6),
+        text_column("confidence", "Trust", 6),
+        Column("source", "Price from", wrap=24, footnote=True),
     )
     total = (say("total"), say(""), say(""), say(""), whole(plan.design.cost_usd), say(""), say(""))
     note = FLAG if any(item.confidence == "low" for item in items) else ""
@@ -72,13 +72,22 @@ def assumptions(plan: Plan) -> Table:
 
 def inputs(plan: Plan) -> Table:
     """What was read and with which options, so that the same answer can be had again."""
+    proof = plan.design.proof
     rows = [(say("file"), say(name), Cell(digest[:16], digest)) for name, digest in plan.inputs.items()]
     rows += [(say("option"), say(name), say(value)) for name, value in plan.options.items()]
-    rows.append((say("version"), say("dcplan"), say(plan.dcplan)))
+    rows += [
+        (say("program"), say("dcplan"), say(plan.dcplan)),
+        (say("program"), say(proof.solver), say(proof.solver_version)),
+        (say("proof"), say("candidates"), whole(proof.candidates)),
+        (say("proof"), say("states"), whole(proof.states)),
+    ]
+    if proof.bound_usd is not None:
+        bound = Cell(f"US$ {proof.bound_usd:,.0f}", proof.bound_usd)
+        rows.append((say("proof"), say("no design costs less than"), bound))
     columns = (
-        text_column("kind", "Input", 7),
+        text_column("kind", "Kind", 7),
         text_column("name", "Name", 12),
         text_column("value", "Value", 16),
     )
     note = "Files by the first 16 digits of their SHA-256." if plan.inputs else ""
-    return Table("inputs", "Inputs", columns, tuple(rows), note=note)
+    return Table("inputs", "Inputs and proof", columns, tuple(rows), note=note)

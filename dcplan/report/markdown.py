@@ -53,6 +53,11 @@ def draw_table(table: Table, level: int = 2) -> list[str]:
     note = ["", escape(table.note)] if table.note else []
     if not table.rows:
         return [*heading, *(note[1:] or ["none"])]
+    return [*heading, *draw_grid(table), *note]
+
+
+def draw_grid(table: Table) -> list[str]:
+    """The rows alone, with heads and total."""
     used = used_columns(table)
     chosen = [table.columns[i] for i in used]
     heads = [escape(f"{column.head} [{column.unit}]" if column.unit else column.head) for column in chosen]
@@ -60,7 +65,7 @@ def draw_table(table: Table, level: int = 2) -> list[str]:
     rows = [_cells(row, used) for row in table.rows]
     if table.total:
         rows.append([f"**{cell}**" if cell else "" for cell in _cells(table.total, used)])
-    return [*heading, *map(_line, [heads, rule, *rows]), *note]
+    return [*map(_line, [heads, rule, *rows])]
 
 
 def _cells(row: Row, used: Iterable[int]) -> list[str]:

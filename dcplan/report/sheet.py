@@ -41,6 +41,8 @@ class Column:
     right: bool = False
     wrap: int = 0
     """Least width to which a text may be wrapped; 0: never wrapped."""
+    footnote: bool = False
+    """Goes below the table as numbered notes where the page is narrow: long texts that repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,11 @@ def whole(value: float, *, flag: bool = False) -> Cell:
     return Cell(("~" if flag else "") + f"{value:,.0f}", value, "warn" if flag else "")
 
 
+def quantity(value: float) -> Cell:
+    """A quantity or price: whole where it is whole, else with two decimals."""
+    return Cell(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}", value)
+
+
 def verdict(*, good: bool) -> Cell:
     """`ok` or `FAIL`."""
     return Cell("ok" if good else "FAIL", good, "ok" if good else "bad")
@@ -141,6 +148,6 @@ def apart(value: float, other: float) -> tuple[str, str]:
     return texts
 
 
-def count(quantity: int, what: str, plural: str = "") -> str:
+def count(number_of: int, what: str) -> str:
     """`1 fiber`, `2 fibers`."""
-    return f"{quantity:,} {what if quantity == 1 else plural or what + 's'}"
+    return f"{number_of:,} {what}{'' if number_of == 1 else 's'}"

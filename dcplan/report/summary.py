@@ -9,7 +9,7 @@ from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from dcplan.assess.result import JobInState, StateResult
     from dcplan.planfile import Plan
@@ -49,8 +49,7 @@ def _capacity(plan: Plan) -> Fact:
     pairs = sum(fiber.pairs for fiber in plan.design.lit)
     fibers = sum(fiber.pairs > 0 for fiber in plan.design.lit)
     total = capacity_gbps(plan)
-    text = f"{rate(total)} each way: {count(waves, 'wavelength')} on {count(pairs, 'pair')}"
-    text += f" of {fibers} of {count(len(plan.fibers), 'fiber')}"
+    text = f"{rate(total)} each way: {count(waves, 'wavelength')} on {count(pairs, 'fiber pair')}"
     values = {"capacity_gbps": total, "wavelengths": waves, "lit_pairs": pairs, "lit_fibers": fibers}
     return Fact("capacity", text, values)
 
@@ -71,19 +70,18 @@ def _overhead(plan: Plan) -> Fact:
     if not any(state.jobs for state in plan.assessment.states):
         return Fact("overhead", "no training job: nothing is slowed down", values)
     missed = any(not job.met for state in plan.assessment.states for job in state.jobs)
-    several = len({job.job for state in plan.assessment.states for job in state.jobs}) > 1
-    text = f"{_percent(before, several=several)} healthy, "
-    text += f"{_percent(after, several=several)} in the worst failure" if failures else "no failure is promised"
+    text = f"{_percent(before)} healthy, "
+    text += f"{_percent(after)} under failure" if failures else "no failure is promised to be survived"
     stopped = sum(any(not job.running for job in state.jobs) for state in failures)
     if stopped:
         text += f"; a job stops in {count(stopped, 'failure')}"
     return Fact("overhead", text, values, "FAIL" if missed else "ok")
 
 
-def _percent(job: JobInState | None, *, several: bool) -> str:
+def _percent(job: JobInState | None) -> str:
     if job is None or job.overhead_percent is None:
         return "no step"
-    return f"{significant(job.overhead_percent)} %" + (f" ({job.job})" if several else "")
+    return f"{significant(job.overhead_percent)} % ({job.job})"
 
 
 def _weakest(plan: Plan) -> Fact:
@@ -97,7 +95,7 @@ def _weakest(plan: Plan) -> Fact:
     mark = "ok" if _kept(found) else "FAIL"
     if found is states[0]:
         return Fact("weakest state", "no failure is promised to be survived", values, mark if mark == "FAIL" else "")
-    text = f"{found.state}: {rate(found.left_gbps)} of {rate(found.left_gbps + found.lost_gbps)} left"
+    text = f"{found.state}: {rate(found.left_gbps)} left"
     worst = _worst((found,))
     if worst is not None:
         text += f", {worst.job} {significant(worst.overhead_percent or 0.0)} % slower"
@@ -128,24 +126,39 @@ def _proof(plan: Plan) -> Fact:
         "states": proof.states,
         "solver": solver,
     }
-    scope = f"{count(proof.candidates, 'candidate')}, {count(proof.states, 'state')}, {solver}"
     if proof.status == "optimal":
-        return Fact("proof", f"optimal: no design over these candidates is cheaper ({scope})", values, "ok")
-    return Fact("proof", f"{proof.status}, not proven optimal: {proof.reason} ({scope})", values, "gap")
+        scope = f"{count(proof.candidates, 'candidate')}, {count(proof.states, 'state')}, {solver}"
+        return Fact("proof", f"optimal ({scope})", values, "ok")
+    return Fact("proof", f"{proof.status}, not proven optimal: {proof.reason}", values, "gap")
 
 
 def _missed(plan: Plan) -> Iterator[Notice]:
-    for state in plan.assessment.states:
-        where = "healthy" if state is plan.assessment.states[0] else f"in {state.state}"
-        if not served(state):
-            share = apart(state.served_percent, 100.0)[0]
-            yield Notice("FAIL", f"{state.worst_demand} gets {share} % of what it is promised, {where}")
-        for job in state.jobs:
-            if not job.met and job.overhead_percent is not None and job.target_percent is not None and job.running:
-                slow, limit = apart(job.overhead_percent, job.target_percent)
-                yield Notice("FAIL", f"{job.job} is {slow} % slower {where}, promised at most {limit} %")
-            elif not job.met:
-                yield Notice("FAIL", f"{job.job} stops {where}: {job.why}")
+    """One for each demand and job that is let down: its worst state, and in how many others."""
+    states = plan.assessment.states
+    short = sorted((state for state in states if not served(state)), key=lambda state: state.served_percent)
+    for demand in dict.fromkeys(state.worst_demand for state in short):
+        own = [state for state in short if state.worst_demand == demand]
+        share = apart(own[0].served_percent, 100.0)[0]
+        yield Notice("FAIL", f"{demand} gets {share} % of its promise, {_when(plan, own)}")
+    late = [(state, job) for state in states for job in state.jobs if not job.met]
+    late.sort(key=lambda pair: (pair[1].running, -(pair[1].overhead_percent or 0.0)))
+    for name in dict.fromkeys(job.job for _, job in late):
+        own = [state for state, job in late if job.job == name]
+        worst = next(job for _, job in late if job.job == name)
+        yield Notice("FAIL", f"{_late(worst)}, {_when(plan, own)}")
+
+
+def _late(job: JobInState) -> str:
+    if not job.running or job.overhead_percent is None or job.target_percent is None:
+        return f"{job.job} stops ({job.why})"
+    slow, limit = apart(job.overhead_percent, job.target_percent)
+    return f"{job.job} is {slow} % slower, promised {limit} %"
+
+
+def _when(plan: Plan, states: Sequence[StateResult]) -> str:
+    """The first state by name, the others by number."""
+    first = "healthy" if states[0] is plan.assessment.states[0] else f"in {states[0].state}"
+    return first + (f"; missed in {count(len(states) - 1, 'other state')} too" if len(states) > 1 else "")
 
 
 def _unproven(plan: Plan) -> Iterator[Notice]:
@@ -153,10 +166,10 @@ def _unproven(plan: Plan) -> Iterator[Notice]:
     if proof.status == "optimal":
         return
     if proof.bound_usd is None or proof.gap is None:
-        yield Notice("gap", f"how much cheaper a design could be is not known: {proof.reason}")
+        yield Notice("gap", "how much cheaper a design could be is not known")
     else:
         text = f"a design could be up to {money(proof.cost_usd - proof.bound_usd)} cheaper"
-        yield Notice("gap", f"{text} ({significant(100 * proof.gap)} % of the cost): {proof.reason}")
+        yield Notice("gap", f"{text}, {significant(100 * proof.gap)} % of the cost")
 
 
 def _estimates(plan: Plan) -> Iterator[Notice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.report.sheet import NOTHING
@@ -17,6 +17,7 @@ NARROWEST, WIDEST = 60, 160
 """Width of a page: narrower cannot be read in columns, wider cannot be read in lines."""
 INDENT = 2
 DEEPER = 6
+LONG_WORD = 16
 _CODES = {"ok": "32", "bad": "1;31", "warn": "33", "dim": "2", "strong": "1"}
 _TONES = {"ok": "ok", "FAIL": "bad", "gap": "warn", "~": "warn"}
 
@@ -46,16 +47,18 @@ def draw_facts(facts: Sequence[Fact], page: Page) -> list[str]:
     """Label, mark, sentence."""
     if not facts:
         return []
-    label = max(columns(fact.label) for fact in facts)
+    label = min(max(columns(plain(fact.label)) for fact in facts), page.width // 4)
     mark = max(columns(fact.mark) for fact in facts)
     margin = label + 2 + (mark + 2 if mark else 0)
     lines: list[str] = []
     for fact in facts:
-        head = pad(fact.label, label) + "  "
-        if mark:
-            head += page.paint(fact.mark, _TONES.get(fact.mark, "")) + " " * (mark - columns(fact.mark) + 2)
-        body = wrap(plain(fact.text), page.width - margin)
-        lines += [(lead + line).rstrip() for lead, line in zip([head, *[" " * margin] * len(body)], body, strict=False)]
+        heads, body = wrap(plain(fact.label), label), wrap(plain(fact.text), page.width - margin)
+        for level in range(max(len(heads), len(body))):
+            line = pad(heads[level] if level < len(heads) else "", label) + "  "
+            if mark:
+                shown = fact.mark if level == 0 else ""
+                line += page.paint(shown, _TONES.get(shown, "")) + " " * (mark - columns(shown) + 2)
+            lines.append((line + (body[level] if level < len(body) else "")).rstrip())
     return lines
 
 
@@ -82,19 +85,51 @@ class _Grid:
 
 
 def draw_table(table: Table, page: Page) -> list[str]:
-    """Title, heads, units, a rule, rows, total, note."""
+    """Title, heads, units, a rule, rows, total, notes."""
     title = [page.paint(line, "strong") for line in wrap(plain(table.title), page.width)]
-    note = [
-        page.paint(" " * INDENT + line, "dim") for line in wrap(plain(table.note), page.width - INDENT) if table.note
-    ]
     if not table.rows:
-        return [*title, *(note or [" " * INDENT + "none"])]
-    grid = _fit(table, page.width - INDENT)
+        return [*title, *_note(table.note or "none", page)]
+    room = page.width - INDENT
+    grid, notes = _fit(table, room), [table.note] if table.note else []
+    if any(table.columns[i].footnote for i in grid.below):
+        table, found = _footnoted(table)
+        grid, notes = _fit(table, room), [*notes, *found]
+    if same := _constant(table, grid):
+        notes.append(f"In all rows: {'; '.join(_labelled(table.columns[i], text) for i, text in same)}.")
     rule = [page.paint("─" * width, "dim") for width in grid.widths]
     body = [line for row in table.rows for line in _draw_row(table, grid, row, page)]
     if table.total:
         body += [_join(rule, grid), *_draw_row(table, grid, table.total, page)]
-    return [*title, *_draw_heads(table, grid, page), _join(rule, grid), *body, *note]
+    foot = [line for note in notes for line in _note(note, page)]
+    return [*title, *_draw_heads(table, grid, page), _join(rule, grid), *body, *foot]
+
+
+def _note(note: str, page: Page) -> list[str]:
+    return [" " * INDENT + page.paint(line, "dim") for line in wrap(plain(note), page.width - INDENT)]
+
+
+def _footnoted(table: Table) -> tuple[Table, list[str]]:
+    """The table with a number in place of each text of its footnote columns, and the texts by number."""
+    numbers: dict[str, int] = {}
+
+    def numbered(column: Column, cell: Cell) -> Cell:
+        if not column.footnote or not cell.text:
+            return cell
+        return replace(cell, text=f"[{numbers.setdefault(cell.text, len(numbers) + 1)}]")
+
+    rows = tuple(tuple(map(numbered, table.columns, row)) for row in table.rows)
+    heads = tuple(replace(c, head=c.head.split()[0], wrap=0) if c.footnote else c for c in table.columns)
+    return replace(table, columns=heads, rows=rows), [f"[{number}] {text}" for text, number in numbers.items()]
+
+
+def _constant(table: Table, grid: _Grid) -> list[tuple[int, str]]:
+    """Columns below their rows that would say the same again and again, with what they say."""
+    found = []
+    for i in grid.below:
+        texts = [row[i].text for row in table.rows if row[i].text not in {"", NOTHING}]
+        if len(texts) > 1 and len(set(texts)) == 1:
+            found.append((i, texts[0]))
+    return found
 
 
 def used_columns(table: Table) -> list[int]:
@@ -107,9 +142,8 @@ def _fit(table: Table, width: int) -> _Grid:
     used = used_columns(table)
     rows = [*table.rows, *([table.total] if table.total else [])]
     natural = {i: max(_head_width(table.columns[i]), *(columns(plain(row[i].text)) for row in rows)) for i in used}
-    floor = {
-        i: min(natural[i], max(c.wrap, _head_width(c))) if (c := table.columns[i]).wrap else natural[i] for i in used
-    }
+    words = {i: max(columns(word) for row in rows for word in [*plain(row[i].text).split(), ""]) for i in used}
+    floor = {i: _floor(table.columns[i], natural[i], words[i]) for i in used}
     for count in range(len(used), 0, -1):
         shown, below = used[:count], used[count:]
         for gap in (2, 1):
@@ -131,6 +165,11 @@ def _share(shown: list[int], natural: dict[int, int], floor: dict[int, int], roo
     return tuple(widths[i] for i in shown)
 
 
+def _floor(column: Column, natural: int, word: int) -> int:
+    """Least width of a column: a text is wrapped between words, within them only past 16 columns."""
+    return min(natural, max(column.wrap, _head_width(column), min(word, LONG_WORD))) if column.wrap else natural
+
+
 def _head_width(column: Column) -> int:
     return max(map(columns, [*column.head.split(), column.unit, ""]))
 
@@ -148,15 +187,17 @@ def _draw_heads(table: Table, grid: _Grid, page: Page) -> list[str]:
 def _draw_row(table: Table, grid: _Grid, row: Row, page: Page) -> list[str]:
     cells = [wrap(plain(row[i].text), width) for i, width in zip(grid.shown, grid.widths, strict=True)]
     lines = _lay(cells, [row[i].tone for i in grid.shown], table, grid, page)
-    below = "; ".join(_labelled(table.columns[i], row[i]) for i in grid.below if row[i].text not in {"", NOTHING})
+    same = dict(_constant(table, grid))
+    shown = [i for i in grid.below if row[i].text not in {"", NOTHING} and i not in same]
+    below = "; ".join(_labelled(table.columns[i], row[i].text) for i in shown)
     if below:
         room = page.width - INDENT - DEEPER
         lines += [" " * (INDENT + DEEPER) + page.paint(line, "dim") for line in wrap(below, room)]
     return lines
 
 
-def _labelled(column: Column, cell: Cell) -> str:
-    return " ".join(filter(None, [column.head, plain(cell.text), column.unit]))
+def _labelled(column: Column, text: str) -> str:
+    return " ".join(filter(None, [column.head, plain(text), column.unit]))
 
 
 def _lay(cells: list[list[str]], tones: Sequence[str], table: Table, grid: _Grid, page: Page) -> list[str]:

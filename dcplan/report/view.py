@@ -26,7 +26,7 @@ def view(plan: Plan) -> View:
             wires.traffic(plan),
             work.failures(plan),
             wires.reroutes(plan),
-            work.plans(plan),
+            *work.plans(plan),
             basis.bill(plan),
             basis.binding(plan),
             basis.assumptions(plan),

@@ -46,13 +46,14 @@ def links(plan: Plan) -> Table:
         text_column("link", "Link", 12),
         number_column("wavelengths", "Waves"),
         number_column("capacity_gbps", "Capacity", "Gb/s"),
-        number_column("load_gbps", "Load healthy", "Gb/s"),
-        number_column("load_percent", "Load healthy", "%"),
-        number_column("load_worst_gbps", "Load worst", "Gb/s"),
+        number_column("load_gbps", "Load", "Gb/s"),
+        number_column("load_percent", "Load", "%"),
+        number_column("load_worst_gbps", "Worst", "Gb/s"),
         number_column("latency_ms", "One way", "ms"),
-        text_column("worst_state", "Most load in", 12),
+        text_column("worst_state", "in", 12),
     )
-    return Table("links", "Links and wavelengths", columns, tuple(rows), _sum(rows, (1, 2)), main=True)
+    note = "Capacity and load each way. Load: healthy; worst: in the state that puts most on the link." if rows else ""
+    return Table("links", "Links and wavelengths", columns, tuple(rows), _sum(rows, (1, 2)), note, main=True)
 
 
 def _loads(routing: Routing, ends: Mapping[str, Pair]) -> dict[Pair, float]:
@@ -116,7 +117,8 @@ def lightpaths(plan: Plan) -> Table:
     rows = [_lightpath(group, paths[group.lightpath]) for group in plan.design.wavelengths]
     columns = (
         text_column("lightpath", "Id"),
-        text_column("route", "Route", 16),
+        text_column("ends", "Ends"),
+        text_column("fibers", "Fibers"),
         text_column("mode", "Mode", 9),
         number_column("wavelengths", "Waves"),
         number_column("rate_gbps", "Each", "Gb/s"),
@@ -128,6 +130,8 @@ def lightpaths(plan: Plan) -> Table:
         text_column("limit", "Limit", 8),
     )
     closing = sum(bool(path.closing) for path in plan.lightpaths)
+    if not rows:
+        return Table("lightpaths", "Lightpaths", columns, ())
     note = "Margin is what is left above all penalties and margins, worst channel and direction; OSNR in 0.1 nm. "
     note += f"{count(len(paths), 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
     return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
@@ -137,7 +141,8 @@ def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
     budget = _budget(path, group.transponder, group.mode)
     return (
         say(path.id),
-        say(path.route.name),
+        say(f"{path.route.sites[0]} – {path.route.sites[-1]}"),
+        say(", ".join(path.route.fibers)),
         say(f"{group.transponder} {group.mode}"),
         whole(group.count),
         whole(group.rate_gbps),

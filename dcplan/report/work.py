@@ -21,7 +21,7 @@ from dcplan.report.sheet import (
 from dcplan.report.summary import served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from dcplan.assess.result import JobInState, StateResult
     from dcplan.planfile import Plan, PlanRow
@@ -52,17 +52,16 @@ def failures(plan: Plan) -> Table:
 
 
 def _state(state: StateResult) -> Iterable[Row]:
-    head = (say(state.state), whole(state.left_gbps), fixed(state.served_percent, 0 if served(state) else 1))
-    tail = (whole(state.lost_gbps), say(", ".join(state.rerouted)))
+    kept = verdict(good=served(state) and all(job.met for job in state.jobs))
+    share = fixed(state.served_percent, 0 if served(state) else 1, tone="" if served(state) else "bad")
+    head = (say(state.state), kept, whole(state.left_gbps), share)
+    lost, moved = whole(state.lost_gbps), say(", ".join(state.rerouted))
     if not state.jobs:
-        nothing = number(None)
-        kept = verdict(good=served(state))
-        yield (head[0], kept, *head[1:], say(""), nothing, nothing, nothing, nothing, nothing, *tail, say(""))
-    for job in state.jobs:
-        kept = verdict(good=served(state) and job.met)
-        yield (head[0], kept, *head[1:], say(job.job), *_job(job), *tail, say(job.why))
-        head = (again(head[0]), again(head[1]), again(head[2]))
-        tail = (again(tail[0]), again(tail[1]))
+        yield (*head, say(""), *[number(None)] * 5, lost, moved, say(""))
+    for i, job in enumerate(state.jobs):
+        last = i == len(state.jobs) - 1
+        yield (*head, say(job.job), *_job(job), lost, moved if last else again(moved), say(job.why))
+        head, lost = (again(head[0]), again(head[1]), again(head[2]), again(head[3])), again(lost)
 
 
 def _job(job: JobInState) -> Row:
@@ -86,32 +85,31 @@ def _seconds(row: PlanRow) -> float:
     return math.inf if row.step_s is None else row.step_s
 
 
-def plans(plan: Plan) -> Table:
-    """Parallelism plans of all jobs."""
-    rows: list[Row] = []
-    job = ""
-    for row in best_first(plan.plans):
-        name = say(row.job)
-        rows.append((again(name) if row.job == job else name, *compared(row)))
-        job = row.job
-    columns = (text_column("job", "Job", 8), *COMPARED)
-    return Table("plans", "Parallelism plans", columns, tuple(rows), note=STAR if rows else "", main=True)
+def plans(plan: Plan) -> Iterator[Table]:
+    """Parallelism plans, a table for each job."""
+    rows = best_first(plan.plans)
+    for i, job in enumerate(dict.fromkeys(row.job for row in rows)):
+        own = tuple(compared(row) for row in rows if row.job == job)
+        note = STAR if i == 0 else ""
+        yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, own, note=note, main=True)
 
 
-STAR = "* the network is sized for this one; overhead: over the same job in one site; worst: in a promised failure."
+STAR = (
+    "* the network is sized for this one. Slower: than the same job in one site; worst: in a promised failure. "
+    "Needs, sends: between two sites, each direction; bytes per step."
+)
 COMPARED = (
     text_column("chosen", ""),
     text_column("plan", "Plan", 8),
+    text_column("layout", "Layout", 10),
     number_column("step_s", "Step", "s"),
-    number_column("overhead_percent", "Overhead", "%"),
+    number_column("overhead_percent", "Slower", "%"),
     number_column("overhead_worst_percent", "worst", "%"),
     number_column("needed_gbps", "Needs", "Gb/s"),
-    number_column("cross_site_gb", "Crosses", "GB"),
+    number_column("cross_site_gb", "Sends", "GB"),
     number_column("memory_gb", "Memory", "GB"),
     number_column("mfu_percent", "MFU", "%"),
-    number_column("one_site_s", "One site", "s"),
     text_column("across", "Across", 6),
-    text_column("layout", "Layout", 20),
     text_column("evidence", "Evidence", 10),
     text_column("why_not", "Does not fit:", 30),
 )
@@ -124,16 +122,15 @@ def compared(row: PlanRow) -> Row:
     return (
         Cell("*" if row.chosen else "", row.chosen, "strong"),
         say(row.plan),
+        say(row.layout),
         number(row.step_s, 4, flag=guess and row.step_s is not None),
         fixed(row.overhead_percent, 2),
-        fixed(row.overhead_worst_percent, 2),
+        fixed(row.overhead_worst_percent, 1),
         number(row.needed_gbps),
         number(row.cross_site_gb),
         fixed(row.memory.total_gb if row.memory else None, 1),
         fixed(row.mfu_percent, 1),
-        number(row.one_site_s, 4),
         say(row.across or NOTHING),
-        say(row.layout),
-        say(row.evidence),
+        say(row.evidence if row.fits else ""),
         say(row.why_not),
     )

@@ -1,0 +1,183 @@
+"""What light can do: the span table of every line, the link budget and the modes of every lightpath candidate."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import (
+    Cell,
+    Fact,
+    Notice,
+    Table,
+    View,
+    count,
+    fixed,
+    number,
+    number_column,
+    say,
+    text_column,
+    verdict,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.optics.budget import Budget, Lightpath, Line, SpanRow
+    from dcplan.report.sheet import Row
+
+_SPANS = (
+    number_column("span", "Span"),
+    number_column("length_km", "Length", "km"),
+    number_column("fiber_loss_db", "Fiber", "dB"),
+    number_column("allowance_db", "Joints", "dB"),
+    number_column("loss_db", "Loss", "dB"),
+    text_column("measured", "By"),
+    text_column("amplifier", "Amplifier", 9),
+    number_column("gain_db", "Gain", "dB"),
+    number_column("noise_figure_db", "NF", "dB"),
+    number_column("padding_db", "Pad", "dB"),
+    text_column("why", "Why", 16),
+)
+_ITEMS = (
+    text_column("kind", "Kind"),
+    text_column("item", "Item", 20),
+    number_column("value_db", "Value"),
+    text_column("unit", ""),
+    text_column("why", "Why", 20),
+)
+_MODES = (
+    text_column("transponder", "Mode"),
+    text_column("mode", ""),
+    text_column("closes", ""),
+    number_column("rate_gbps", "Rate", "Gb/s"),
+    number_column("margin_db", "Margin", "dB"),
+    number_column("gsnr_db", "GSNR", "dB"),
+    number_column("required_osnr_db", "Needs", "dB"),
+    number_column("penalties_db", "Pen.", "dB"),
+    number_column("margins_db", "Res.", "dB"),
+    text_column("limit", "Limit", 5),
+    number_column("width_ghz", "Width", "GHz"),
+    number_column("channels", "Fill"),
+    number_column("launch_dbm", "Launch", "dBm"),
+    number_column("rx_dbm", "Receive", "dBm"),
+    number_column("channel_thz", "Worst at", "THz"),
+    text_column("direction", "Worse way", 12),
+)
+_SPANS_LEGEND = "Joints: connectors and repair allowance. The amplifier is the one behind the span."
+_LEGEND = (
+    "Margin = GSNR − needs − penalties − reserve (system margin and ageing), at full load, worst channel and worse "
+    "direction; OSNR in 0.1 nm. Fill: channels that fill the band."
+)
+
+
+def optics(lines: Sequence[Line], lightpaths: Sequence[Lightpath], refused: Mapping[str, str], name: str) -> View:
+    """The view of `dcplan optics`. `refused`: fiber -> why no line can be made of it."""
+    closing = [path for path in lightpaths if path.closing]
+    fastest = max((path.closing[0].rate_gbps for path in closing), default=None)
+    fibers = f"{len(lines)} of {count(len(lines) + len(refused), 'fiber')} can carry light"
+    paths = f"{len(closing)} of {count(len(lightpaths), 'lightpath candidate')} close"
+    facts = [
+        Fact("fibers", fibers, {"lines": len(lines), "refused": len(refused)}, "FAIL" if refused else "ok"),
+        Fact("lightpaths", paths, {"lightpaths": len(lightpaths), "closing": len(closing)}, "" if closing else "FAIL"),
+    ]
+    if fastest is not None:
+        facts.append(Fact("fastest mode", f"{fastest:,.0f} Gb/s", {"fastest_gbps": fastest}))
+    tables = [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(lines)]
+    for i, path in enumerate(lightpaths):
+        tables += [_budget(path), _modes(path, _LEGEND if i == 0 else "")]
+    return View("optics", name, tuple(facts), _notices(lightpaths, refused), tuple(tables))
+
+
+def _notices(lightpaths: Sequence[Lightpath], refused: Mapping[str, str]) -> tuple[Notice, ...]:
+    found = [Notice("FAIL", f"fiber {fiber}: {why}") for fiber, why in refused.items()]
+    for path in lightpaths:
+        if not path.closing:
+            limits = ", ".join(dict.fromkeys(budget.limit for budget in path.budgets)) or "no mode is allowed"
+            found.append(Notice("FAIL", f"{path.id} {path.route.name}: no mode closes ({limits})"))
+    return tuple(found)
+
+
+def _line(line: Line, legend: str) -> Table:
+    rows = tuple(_span(span) for span in line.spans)
+    sums = {i: math.fsum(float(row[i].value or 0) for row in rows) for i in (1, 2, 3, 4)}
+    total = tuple(
+        fixed(sums[i], 1 if i == 1 else 2) if i in sums else say("total" if i == 0 else "") for i in range(len(_SPANS))
+    )
+    note = (
+        f"{line.latency_ms:.3f} ms one way; booster {line.booster}; {count(line.huts, 'hut')}; "
+        f"dispersion {line.dispersion_ps_nm:,.0f} ps/nm; PMD {line.pmd_ps:.2f} ps. {legend}"
+    )
+    title = f"Line {line.fiber}, {line.length_km:,.1f} km, {count(len(rows), 'span')}"
+    return Table(f"line {line.fiber}", title, _SPANS, rows, total if len(rows) > 1 else None, note)
+
+
+def _span(span: SpanRow) -> Row:
+    return (
+        whole(span.number),
+        fixed(span.length_km, 1),
+        fixed(span.fiber_loss_db, 2),
+        fixed(span.loss_db - span.fiber_loss_db, 2),
+        fixed(span.loss_db, 2),
+        Cell("measured" if span.measured else "length", span.measured),
+        say(span.amplifier),
+        fixed(span.gain_db, 2),
+        fixed(span.noise_figure_db, 2),
+        fixed(span.padding_db, 2),
+        say(span.why),
+    )
+
+
+def _title(path: Lightpath) -> str:
+    return f"{path.id} {path.route.name}, {path.length_km:,.1f} km, {path.latency_ms:.3f} ms one way"
+
+
+def _budget(path: Lightpath) -> Table:
+    """The best mode, line by line; the unit of a level is dBm, of everything else dB."""
+    if not path.budgets:
+        return Table(f"budget {path.id}", _title(path), _ITEMS, (), note="no mode is allowed")
+    best = path.budgets[0]
+    rows = [
+        (
+            say(item.kind),
+            say(item.name),
+            fixed(item.value_db, 2, none="∞"),
+            say("dBm" if item.kind == "level" else "dB"),
+            say(item.why),
+        )
+        for item in best.items
+    ]
+    rows.append((say("result"), say("margin"), _margin(best), say("dB"), say("closes" if best.closes else best.limit)))
+    title = f"{_title(path)}: {best.transponder} {best.mode}, {best.rate_gbps:,.0f} Gb/s"
+    return Table(f"budget {path.id}", title, _ITEMS, tuple(rows))
+
+
+def _modes(path: Lightpath, legend: str) -> Table:
+    rows = tuple(_mode(budget) for budget in path.budgets)
+    return Table(f"modes {path.id}", f"{path.id}: all modes", _MODES, rows, note=legend)
+
+
+def _margin(budget: Budget) -> Cell:
+    return fixed(budget.margin_db, 2, none="−∞", tone="" if budget.closes else "bad")
+
+
+def _mode(budget: Budget) -> Row:
+    return (
+        say(budget.transponder),
+        say(budget.mode),
+        Cell("ok" if budget.closes else "no", budget.closes, verdict(good=budget.closes).tone),
+        whole(budget.rate_gbps),
+        _margin(budget),
+        fixed(budget.gsnr_db, 2),
+        fixed(budget.required_osnr_db, 2),
+        fixed(budget.penalties_db, 2, none="∞"),
+        fixed(budget.margins_db, 2),
+        say(budget.limit),
+        number(budget.width_ghz),
+        whole(budget.channels),
+        fixed(budget.launch_dbm, 2),
+        fixed(budget.rx_dbm, 2),
+        fixed(budget.channel_thz, 4),
+        say(budget.direction.replace("->", "→")),
+    )

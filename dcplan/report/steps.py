@@ -1,0 +1,126 @@
+"""What a step is made of: all parallelism plans of each job side by side, best first, with terms and memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
+from dcplan.report.work import COMPARED, STAR, best_first, compared
+from dcplan.training.step import Terms
+from dcplan.units import duration, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dcplan.planfile import PlanRow
+    from dcplan.report.sheet import Column, Row, Value
+
+_HEADS = {
+    "compute_s": "Compute",
+    "tp_s": "TP",
+    "cp_s": "CP",
+    "ep_s": "EP",
+    "pp_s": "PP",
+    "bubble_s": "Bubble",
+    "cross_pipeline_s": "Cross PP",
+    "dp_s": "DP",
+    "sync_s": "Sync",
+    "optimizer_s": "Opt.",
+    "straggler_s": "Wait",
+    "fixed_s": "Fixed",
+}
+_TERMS_NOTE = (
+    "Exposed time only. PP: pipeline transfers inside sites; cross PP: delay over stage boundaries between sites; DP: "
+    "gradients inside a site; sync: gradients across sites; opt.: optimizer; wait: for the slowest site."
+)
+_MEMORY = (
+    text_column("plan", "Plan", 8),
+    number_column("total_gb", "Total", "GB"),
+    number_column("capacity_gb", "of", "GB"),
+    number_column("weights_gb", "Weights", "GB"),
+    number_column("gradients_gb", "Gradients", "GB"),
+    number_column("optimizer_gb", "Optimizer", "GB"),
+    number_column("activations_gb", "Activations", "GB"),
+)
+
+
+def steps(rows: Iterable[PlanRow], name: str) -> View:
+    """The view of `dcplan steps`."""
+    ordered = best_first(rows)
+    jobs = dict.fromkeys(row.job for row in ordered)
+    own = {job: [row for row in ordered if row.job == job] for job in jobs}
+    facts = tuple(_fact(job, own[job]) for job in jobs)
+    tables = tuple(table for i, job in enumerate(jobs) for table in _tables(job, own[job], explained=i == 0))
+    return View("steps", name, facts, tuple(_notices(own.values())), tables)
+
+
+def _fact(job: str, rows: list[PlanRow]) -> Fact:
+    fitting = [row for row in rows if row.fits]
+    if not fitting or fitting[0].step_s is None:
+        text = f"none of {count(len(rows), 'parallelism plan')} fits"
+        return Fact(job, text, {"plans": len(rows), "fitting": 0}, "FAIL")
+    best = fitting[0]
+    text = f"{best.plan} is fastest: {duration(best.step_s or 0.0)} a step"
+    if best.overhead_percent is not None:
+        text += f", {significant(best.overhead_percent)} % slower than in one site"
+    text += f"; {len(fitting)} of {count(len(rows), 'plan')} fit"
+    values: dict[str, Value] = {
+        "plans": len(rows),
+        "fitting": len(fitting),
+        "best": best.plan,
+        "step_s": best.step_s,
+        "overhead_percent": best.overhead_percent,
+    }
+    return Fact(job, text, values, "ok")
+
+
+def _notices(jobs: Iterable[list[PlanRow]]) -> Iterator[Notice]:
+    for rows in jobs:
+        guesses = sum(row.evidence == "extrapolated" and row.fits for row in rows)
+        if guesses:
+            text = f"{rows[0].job}: {count(guesses, 'step time')} extrapolated, marked ~: no measured run is near"
+            yield Notice("~", text)
+
+
+def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table]:
+    note = STAR if explained else ""
+    yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, tuple(map(compared, rows)), note=note)
+    timed = [row for row in rows if row.terms is not None]
+    if timed:
+        yield _terms(job, timed, _TERMS_NOTE if explained else "")
+    if any(row.memory for row in rows):
+        weighed = tuple(_memory(row) for row in rows if row.memory)
+        yield Table(f"memory {job}", f"Memory of {job}, fullest accelerator", _MEMORY, weighed)
+
+
+def _terms(job: str, rows: list[PlanRow], legend: str) -> Table:
+    """Terms of a step; they add up to the step. Terms that are zero in every plan are named below."""
+    fastest = min(row.terms.total_s for row in rows if row.terms)
+    decimals = max(0, 3 - math.floor(math.log10(fastest))) if fastest > 0 else 3
+    columns: list[Column] = [
+        text_column("plan", "Plan", 8),
+        number_column("step_s", "Step", "s"),
+        number_column("one_site_s", "One site", "s"),
+    ]
+    columns += [number_column(field.name, _HEADS[field.name], "s") for field in fields(Terms)]
+    cells = tuple(_times(row, decimals) for row in rows)
+    zero = [_HEADS[field.name] for field in fields(Terms) if not any(getattr(row.terms, field.name) for row in rows)]
+    note = f"{legend} Zero in every plan: {', '.join(zero)}." if zero else legend
+    return Table(f"terms {job}", f"Step of {job}", tuple(columns), cells, note=note)
+
+
+def _times(row: PlanRow, decimals: int) -> Row:
+    terms = row.terms or Terms()
+    values = [getattr(terms, field.name) for field in fields(Terms)]
+    shown = [fixed(value, decimals) if value else Cell("–", 0.0) for value in values]
+    return (say(row.plan), fixed(terms.total_s, decimals), fixed(row.one_site_s, decimals), *shown)
+
+
+def _memory(row: PlanRow) -> Row:
+    memory = row.memory
+    if memory is None:
+        return (say(row.plan), *[fixed(None, 1)] * 6)
+    parts = (memory.weights_gb, memory.gradients_gb, memory.optimizer_gb, memory.activations_gb)
+    return (say(row.plan), *(fixed(value, 1) for value in (memory.total_gb, memory.capacity_gb, *parts)))
