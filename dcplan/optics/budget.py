@@ -42,16 +42,28 @@ class Line:
     spans: tuple[SpanRow, ...]
     dispersion_ps_nm: float
     pmd_ps: float
+    back: tuple[SpanRow, ...] = ()
+    """The spans in the other direction, numbered from the second end; empty: the mirror image of `spans`."""
 
     @property
     def huts(self) -> int:
         """Amplifier huts: one less than spans."""
         return len(self.spans) - 1
 
+    @property
+    def amplifiers(self) -> tuple[str, ...]:
+        """Catalog ids of every amplifier of one lit pair: boosters at both ends, one behind each span each way."""
+        other = self.back or self.spans
+        return (self.booster, *(row.amplifier for row in (*self.spans, *other)), self.booster)
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetItem:
-    """One line of a link budget; `kind` says how it enters: a level, a noise contribution, a penalty, a margin."""
+    """One line of a link budget; `kind` says how it enters.
+
+    level: power per channel [dBm]. noise: OSNR of one contribution; 1/GSNR = Σ 1/OSNR, linear. sum: what the lines
+    above it give: GSNR, then the margin = GSNR − required − Σ penalty − Σ margin. required, penalty, margin: [dB].
+    """
 
     kind: str
     name: str
@@ -71,7 +83,7 @@ class Budget:
     launch_dbm: float
     """Power per channel into the first span [dBm]."""
     launch_limit: str
-    """What set the launch: optimum, amplifier output."""
+    """What set the launch: optimum, amplifier output, booster gain."""
     channels: int
     """Channels of this mode that fill the band; the budget is for full load."""
     channel_thz: float
@@ -95,7 +107,7 @@ class Budget:
     rx_dbm: float
     """Received power per channel [dBm]."""
     limit: str
-    """What stops the mode where it does not close, or would stop it first: OSNR, dispersion, PMD, PDL, power, width."""
+    """What stops the mode where it does not close, or would stop it first: OSNR, dispersion, PMD, PDL, power."""
     items: tuple[BudgetItem, ...]
     """The whole budget, line by line, for a reader who adds it up."""
 

@@ -1,0 +1,130 @@
+"""Noise along many routes at once under a full load of one mode: every hop adds booster, amplifiers, nonlinearity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.units import NOISE_BANDWIDTH_GHZ, PLANCK_J_S, from_db
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy import bool_, float64, int64
+    from numpy.typing import NDArray
+
+    from dcplan.catalog.parts import Amplifier, Mode
+    from dcplan.optics.journey import Journey
+    from dcplan.optics.loading import Loading
+    from dcplan.optics.nonlinear import Comb
+
+    Array = NDArray[float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """All ways under a full load of one mode, W ways; filled once, used by every route."""
+
+    comb: Comb
+    each: tuple[Loading, ...]
+    launch_dbm: Array
+    noise_factor: Array
+    nli_per_w2: Array
+    """Shape (W, channels)."""
+    boosters: tuple[Amplifier, ...]
+    """Distinct boosters."""
+    booster: NDArray[int64]
+    """Which of them each way has."""
+
+    @classmethod
+    def of(cls, comb: Comb, each: Sequence[Loading], boosters: Sequence[Amplifier]) -> Loads:
+        """Loads in arrays; `boosters` has one amplifier for each way."""
+        import numpy as np
+
+        distinct = tuple({id(amplifier): amplifier for amplifier in boosters}.values())
+        place = {id(amplifier): number for number, amplifier in enumerate(distinct)}
+        return cls(
+            comb=comb,
+            each=tuple(each),
+            launch_dbm=np.array([load.launch_dbm for load in each]),
+            noise_factor=np.array([load.noise_factor for load in each]),
+            nli_per_w2=np.stack([load.nli_per_w2 for load in each]),
+            boosters=distinct,
+            booster=np.array([place[id(amplifier)] for amplifier in boosters]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Noise over signal in 0.1 nm at the worst channel of each route, part by part; shape (R,) or (R, H)."""
+
+    worst_thz: Array
+    total: Array
+    """All noise: transmitter, nodes, amplifiers, nonlinearity."""
+    booster: Array
+    spans: Array
+    nonlinear: Array
+    launch_dbm: Array
+    starved: NDArray[bool_]
+    """The booster's gain, not the line, limits the launch."""
+    rx_dbm: Array
+
+
+def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
+    """Noise over signal of every channel of every route, its worst channel, and the parts of that.
+
+    Per hop: launch P = min(line's launch, input + largest gain); booster NF G h f B / P with G = max(P / input,
+    least gain); amplifiers Σ NF G h f B / P; nonlinearity η P². B = 12.5 GHz; η in the signal bandwidth is scaled
+    by 12.5 GHz / symbol rate. All parts add up linearly.
+    """
+    import numpy as np
+
+    count, longest = journey.hops.shape
+    launch, booster, spans = (np.zeros((count, longest)) for _ in range(3))
+    starved = np.zeros((count, longest), dtype=np.bool_)
+    nonlinear = np.zeros((count, loads.comb.channels))
+    scale = NOISE_BANDWIDTH_GHZ / mode.baud_gbd
+    for hop in range(longest):
+        here = np.flatnonzero(journey.hops[:, hop] >= 0)
+        way = journey.hops[here, hop]
+        before = mode.tx_dbm if hop == 0 else launch[here, hop - 1]
+        arriving = before - journey.loss_before_db[here, hop]
+        most, gain, figure = _booster(loads, way, arriving)
+        launch[here, hop] = np.minimum(loads.launch_dbm[way], most)
+        starved[here, hop] = most < loads.launch_dbm[way]
+        power = 1e-3 * 10 ** (launch[here, hop] / 10)
+        booster[here, hop] = 10 ** ((gain + figure) / 10) / power
+        spans[here, hop] = loads.noise_factor[way] / power
+        nonlinear[here] += loads.nli_per_w2[way] * (power**2 * scale)[:, None]
+    quantum = PLANCK_J_S * loads.comb.frequencies_thz() * 1e12 * NOISE_BANDWIDTH_GHZ * 1e9
+    transmitter = 0.0 if mode.tx_osnr_db is None else from_db(-mode.tx_osnr_db)
+    fixed = journey.nodes_noise + transmitter
+    total = (booster + spans).sum(axis=1)[:, None] * quantum[None, :] + nonlinear + fixed[:, None]
+    worst, rows = total.argmax(axis=1), np.arange(count)
+    power = np.where(journey.hops >= 0, 1e-3 * 10 ** (launch / 10), 0.0)
+    last = (journey.hops >= 0).sum(axis=1) - 1
+    return Noise(
+        worst_thz=loads.comb.frequencies_thz()[worst],
+        total=total[rows, worst],
+        booster=booster * quantum[worst][:, None],
+        spans=spans * quantum[worst][:, None],
+        nonlinear=loads.nli_per_w2[journey.hops, worst[:, None]] * power**2 * scale,
+        launch_dbm=launch,
+        starved=starved,
+        rx_dbm=launch[rows, last] - journey.drop_db,
+    )
+
+
+def _booster(loads: Loads, way: NDArray[int64], arriving_dbm: Array) -> tuple[Array, Array, Array]:
+    """Largest output [dBm] that gain allows, gain [dB] and noise figure [dB] of the booster of each way."""
+    import numpy as np
+
+    most, gain, figure = (np.zeros(len(way)) for _ in range(3))
+    for number, amplifier in enumerate(loads.boosters):
+        these = loads.booster[way] == number
+        most[these] = arriving_dbm[these] + amplifier.gain_max_db
+        target = np.minimum(loads.launch_dbm[way[these]], most[these])
+        gain[these] = np.maximum(target - arriving_dbm[these], amplifier.gain_min_db)
+        points = np.array(amplifier.nf_db)
+        figure[these] = np.interp(gain[these], points[:, 0], points[:, 1])
+    return most, gain, figure
