@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_COMPARED = 300
+"""Names that a wrong one is compared with; a large file of wrong names must not take minutes."""
 
 
 class Severity(IntEnum):
@@ -47,6 +55,8 @@ class Finding:
     span: Span
     message: str
     hint: str | None = None
+    snippet: str = ""
+    """The line of the file in which the span begins; filled in when the file has been read."""
 
     @property
     def severity(self) -> Severity:
@@ -57,3 +67,17 @@ class Finding:
     def order(self) -> tuple[str, int, int, str, str]:
         """By file, line, column, code."""
         return (self.span.file, self.span.line, self.span.column, self.rule.code, self.message)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is spelt most like `name`; None when none is close."""
+    names = sorted(known, key=lambda other: abs(len(other) - len(name)))[:MOST_COMPARED]
+    folded = {other.casefold(): other for other in reversed(names)}
+    near = get_close_matches(name.casefold(), folded, 1)
+    return folded[near[0]] if near else None
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint for a wrong name: the nearest known one, and in any case where to find all."""
+    near = nearest(name, known)
+    return f"did you mean `{near}`? {otherwise}" if near else otherwise

@@ -26,13 +26,19 @@ SUFFIXES: dict[str, str] = {
 """Suffix of a field name -> how its unit is printed. `mw` is megawatt: optical powers are in dBm."""
 
 
-def unit_of(name: str) -> str | None:
-    """The unit that a field name carries, by its longest suffix in `SUFFIXES`; None for a pure number."""
+def suffix_of(name: str) -> str | None:
+    """The longest suffix of a field name that is in `SUFFIXES`; None for a pure number."""
     words = name.split("_")
     for start in range(1, len(words)):
         if (suffix := "_".join(words[start:])) in SUFFIXES:
-            return SUFFIXES[suffix]
+            return suffix
     return None
+
+
+def unit_of(name: str) -> str | None:
+    """The unit that a field name carries, by its longest suffix in `SUFFIXES`; None for a pure number."""
+    suffix = suffix_of(name)
+    return SUFFIXES[suffix] if suffix else None
 
 
 def db(ratio: float) -> float:

@@ -6,6 +6,7 @@ Scalars follow the YAML 1.2 core schema, as editors do: NO, 1:30 are text, 1e6 i
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ from dcplan.errors import UsageError
 Loc = tuple[str | int, ...]
 MAX_NODES = 1_000_000
 """An alias bomb multiplies nodes; a topology of 10,000 lines has about 20,000."""
+MAX_DIGITS = 400
+"""A whole number with more digits is beyond every float; reading it digit by digit would take forever."""
 MAX_DEPTH = 8
 """How deep files may extend files."""
 
@@ -76,6 +79,8 @@ def _scalar(node: yaml.Node) -> Any:
         case "bool":
             return text.lower() == "true"
         case "int":
+            if len(text) > MAX_DIGITS:
+                return math.inf
             return int(text, 0) if text[:2] in ("0x", "0o") else int(text, 10)
         case "float":
             number = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
@@ -106,7 +111,11 @@ class _Reader:
             return [self.walk(item, (*path, i), above) for i, item in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path, above)
-        return _scalar(node)
+        try:
+            return _scalar(node)
+        except ValueError:
+            self.problem("syntax", node, f"`{node.value}` is not what its tag {node.tag} says")
+            return None
 
     def mapping(self, node: yaml.MappingNode, path: Loc, above: frozenset[int]) -> dict[str, Any]:
         merged: dict[str, Any] = {}
@@ -118,6 +127,8 @@ class _Reader:
                 inherited = self.walk(base, path, above)
                 if isinstance(inherited, dict):
                     merged = inherited | merged
+                else:
+                    self.problem("merge-key", base, "`<<` takes a map or a list of maps")
         for key, value in node.value:
             if key.tag.endswith(":merge"):
                 continue
@@ -156,12 +167,15 @@ def parse(text: str, file: str) -> Document:
     except (yaml.YAMLError, RecursionError, UnicodeEncodeError) as error:
         reader.document.values.setdefault((), start)
         reader.document.data = None
-        reader.document.problems.append(Problem("syntax", _where(error, file), _what(error)))
+        reader.document.problems.append(Problem("syntax", _where(error, text, file), _what(error)))
     return reader.document
 
 
-def _where(error: Exception, file: str) -> Span:
+def _where(error: Exception, text: str, file: str) -> Span:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None and isinstance(error, yaml.reader.ReaderError):
+        lines = text.encode()[: error.position].decode(errors="replace").split("\n")
+        return Span(file, len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 2)
     if mark is None:
         return Span(file, 1, 1, 1, 1)
     return Span(file, mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)

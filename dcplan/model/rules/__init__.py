@@ -1,1 +1,1 @@
-"""Rules on the topology alone, one small module per family."""
+"""What a valid topology must also be: one module per family, each with `RULES` and `check`."""

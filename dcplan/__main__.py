@@ -1,0 +1,5 @@
+"""`python -m dcplan` is `dcplan`."""
+
+from dcplan.cli.app import main
+
+main()

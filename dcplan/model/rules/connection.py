@@ -1,0 +1,221 @@
+"""Codes 31x: what hangs together, healthy and in each promised failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
+from dcplan.model.graph import adjacency, component, fastest, parts, weak_points
+from dcplan.model.rules.examples import GOOD, WITH_JOB, adding, with_change
+from dcplan.model.states import HEALTHY, promised_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dcplan.diagnostics import Span
+    from dcplan.model.graph import Adjacency
+    from dcplan.model.network import Network, Route, SiteId
+    from dcplan.model.states import State
+
+_THIRD = "  omaha: {lat: 41.26, lon: -95.94}\nfibers:"
+
+CUT_OFF = Rule(
+    "DCP310",
+    "cut-off",
+    Severity.ERROR,
+    "A job or demand needs this site, and no fiber ends in it.",
+    with_change("between: [papillion, lincoln]", "between: [papillion, omaha]", with_change("fibers:", _THIRD)),
+    WITH_JOB,
+)
+IDLE = Rule(
+    "DCP311",
+    "idle-site",
+    Severity.WARNING,
+    "No fiber ends in this site and nothing needs it: it has no effect on the plan.",
+    with_change("fibers:", _THIRD),
+    WITH_JOB,
+)
+NO_PATH = Rule(
+    "DCP312",
+    "no-path",
+    Severity.ERROR,
+    "A job or demand needs sites between which no chain of fibers leads.",
+    with_change(
+        "between: [papillion, lincoln]",
+        "between: [papillion, omaha]",
+        with_change(
+            "fibers:",
+            "  omaha: {lat: 41.26, lon: -95.94}\n  ames: {lat: 42.03, lon: -93.62}\nfibers:\n"
+            "  east: {ends: [omaha, ames], length_km: 260, type: g652d, pairs: 2, lease_usd_per_km_year: 400}",
+        ),
+    ),
+    WITH_JOB,
+)
+PARTED = Rule(
+    "DCP313",
+    "parted-by-failure",
+    Severity.ERROR,
+    "`policy.survive` promises that this failure is survived, but it leaves sites that need each other with no fiber"
+    " between them. No design can keep the promise: it takes another fiber, or a smaller promise.",
+    with_change(
+        "length_km: 64, type: g652d,",
+        "length_km: 64, type: g652d, shared_risk: [bridge],",
+        with_change(
+            "length_km: 58, type: g652d,",
+            "length_km: 58, type: g652d, shared_risk: [bridge],",
+            adding("policy: {survive: [any-shared-risk]}\n"),
+        ),
+    ),
+    WITH_JOB,
+)
+LONELY = Rule(
+    "DCP314",
+    "lonely-shared-risk",
+    Severity.WARNING,
+    "A shared-risk group of one fiber says nothing that the fiber does not; most often its other members spell the"
+    " name in another way.",
+    with_change("length_km: 58, type: g652d,", "length_km: 58, type: g652d, shared_risk: [i80],"),
+    WITH_JOB,
+)
+NOTHING = Rule(
+    "DCP315",
+    "nothing-to-plan",
+    Severity.WARNING,
+    "Without jobs and demands there is no traffic, and the cheapest network for no traffic is none.",
+    with_change("demands:\n  checkpoints: {between: [papillion, lincoln], gbps: 400}\n", "", GOOD),
+    GOOD,
+)
+
+RULES = (CUT_OFF, IDLE, NO_PATH, PARTED, LONELY, NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Two sites that something in the file needs joined."""
+
+    what: str
+    a: SiteId
+    b: SiteId
+    in_failure: bool
+    """It is promised in a failure, too."""
+    all_sites: frozenset[SiteId]
+    """It is promised only while all these are alive."""
+
+
+def needs(network: Network) -> list[Need]:
+    """Which pairs of sites must hang together, for the jobs and then the demands, in file order."""
+    found = []
+    for name, job in network.jobs.items():
+        first, *others = job.accelerators
+        found += [Need(f"job `{name}`", first, other, True, frozenset(job.accelerators)) for other in others]  # noqa: FBT003
+    for name, demand in network.topology.demands.items():
+        a, b = demand.between
+        found.append(Need(f"demand `{name}`", a, b, demand.under_failure_percent > 0, frozenset((a, b))))
+    return found
+
+
+def check(network: Network) -> list[Finding]:
+    """Sites without fibers, needs without a path, promised failures that part the network, groups of one."""
+    around = adjacency(network)
+    wanted = needs(network)
+    joined, found = _healthy(network, around, wanted)
+    return [*found, *_parted(network, around, joined), *_lonely(network), *_nothing(network)]
+
+
+def _healthy(network: Network, around: Adjacency, wanted: Sequence[Need]) -> tuple[list[Need], list[Finding]]:
+    """Needs that the healthy network joins, and findings for the others and for sites without fibers."""
+    found = []
+    needed = {site: need.what for need in reversed(wanted) for site in (need.b, need.a)}
+    for site in network.sites:
+        if around[site] or len(network.sites) == 1:
+            continue
+        span = network.document.locate(("sites", site), of_key=True)
+        if site in needed:
+            message = f"no fiber ends in site `{site}`, which {needed[site]} needs"
+            found.append(Finding(CUT_OFF, span, message, f"add a fiber with `{site}` among its `ends`"))
+        elif not any(site in job.accelerators for job in network.jobs.values()):
+            found.append(Finding(IDLE, span, f"no fiber ends in site `{site}` and nothing needs it"))
+    joined = []
+    for need in wanted:
+        if need.b in component(around, need.a, HEALTHY):
+            joined.append(need)
+        elif around[need.a] and around[need.b]:
+            message = f"{need.what} needs `{need.a}` and `{need.b}`, but no chain of fibers joins them"
+            found.append(Finding(NO_PATH, _where(network, need), message))
+    return joined, found
+
+
+def _where(network: Network, need: Need) -> Span:
+    kind, name = need.what.rstrip("`").split(" `", 1)
+    return network.document.locate(("jobs" if kind == "job" else "demands", name), of_key=True)
+
+
+def _parted(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterator[Finding]:
+    """One finding per promised state in which needs are parted.
+
+    A failure parts two sites only if it hits every route between them, so it must hit the one that is found here, and
+    a single fiber or site must be a bridge or an articulation point.
+    """
+    length = {name: fiber.total_km for name, fiber in network.fibers.items()}
+    promised = [need for need in wanted if need.in_failure]
+    routes = {(n.a, n.b): fastest(around, length, n.a, n.b, HEALTHY) for n in promised}
+    bridges, cuts = weak_points(around)
+    for state in promised_states(network)[1:]:
+        if len(state.fibers) == 1 and not state.sites and not state.fibers <= bridges:
+            continue
+        if state.sites and not state.sites <= cuts:
+            continue
+        hit = [need for need in promised if _may_part(state, need, routes[need.a, need.b])]
+        broken = [need for need in hit if need.b not in component(around, need.a, state)]
+        if broken:
+            yield _split(network, around, state, broken)
+
+
+def _may_part(state: State, need: Need, route: tuple[float, Route] | None) -> bool:
+    return route is not None and state.breaks(route[1]) and state.sites.isdisjoint(need.all_sites)
+
+
+def _split(network: Network, around: Adjacency, state: State, broken: Sequence[Need]) -> Finding:
+    sites = sorted({site for need in broken for site in (need.a, need.b)})
+    sides = " from ".join("{" + ", ".join(side) + "}" for side in parts(around, sites, state))
+    whose = list(dict.fromkeys(need.what for need in broken))
+    listed = ", ".join(whose[:3]) + (f" and {len(whose) - 3} more" if len(whose) > 3 else "")
+    verb = "needs" if len(whose) == 1 else "need"
+    hint = "add a fiber between the two sides that does not share this risk, or promise less in `policy.survive`"
+    return Finding(
+        PARTED, _place(network, state), f"losing {_called(state)} parts {sides}, which {listed} {verb} joined", hint
+    )
+
+
+def _called(state: State) -> str:
+    kind, _, name = state.name.rpartition(" ")
+    return f"{kind} `{name}`"
+
+
+def _place(network: Network, state: State) -> Span:
+    if state.sites:
+        return network.document.locate(("sites", *state.sites), of_key=True)
+    first = next(name for name in network.fibers if name in state.fibers)
+    if len(state.fibers) == 1:
+        return network.document.locate(("fibers", first), of_key=True)
+    group = state.name.removeprefix("shared risk ")
+    return network.document.locate(("fibers", first, "shared_risk", network.fibers[first].shared_risk.index(group)))
+
+
+def _lonely(network: Network) -> Iterator[Finding]:
+    groups = network.shared_risk_groups()
+    for group, members in groups.items():
+        if len(members) == 1:
+            (fiber,) = members
+            loc = ("fibers", fiber, "shared_risk", network.fibers[fiber].shared_risk.index(group))
+            others = [other for other in groups if other != group]
+            hint = did_you_mean(group, others, "") if nearest(group, others) else None
+            message = f"only fiber `{fiber}` is in the shared-risk group `{group}`"
+            yield Finding(LONELY, network.document.locate(loc), message, hint and hint.strip())
+
+
+def _nothing(network: Network) -> Iterator[Finding]:
+    if not network.jobs and not network.topology.demands:
+        span = network.document.locate(("name",), of_key=True)
+        yield Finding(NOTHING, span, "there are no jobs and no demands: no traffic to plan for")

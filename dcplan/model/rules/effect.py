@@ -1,0 +1,130 @@
+"""Codes 34x: what stands in the file and changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dcplan.diagnostics import Finding, Rule, Severity
+from dcplan.model.rules.examples import adding, with_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.model.network import Network
+    from dcplan.model.source import Loc
+
+_OWN = (
+    "gear:\n  fibers:\n    own: {attenuation_db_per_km: 0.18, dispersion_ps_nm_km: 17, effective_area_um2: 85,"
+    " group_index: 1.4682}\n"
+)
+
+UNUSED_PART = Rule(
+    "DCP340",
+    "unused-part",
+    Severity.WARNING,
+    "An own part that nothing in the file uses has no effect; most often the place that should use it names another.",
+    adding(_OWN),
+    with_change("type: g652d", "type: own", adding(_OWN)),
+)
+NO_EFFECT = Rule(
+    "DCP341",
+    "no-effect",
+    Severity.WARNING,
+    "The key is valid and, with the rest of the file as it is, changes nothing. What was meant by it will not happen.",
+    adding("policy: {scheme: none, survive: [any-fiber]}\n"),
+    adding("policy: {scheme: none}\n"),
+)
+
+RULES = (UNUSED_PART, NO_EFFECT)
+
+
+def check(network: Network) -> list[Finding]:
+    """Own parts that nothing uses, and keys that have no effect beside the others."""
+    keys = (*_policy(network), *_sites(network), *_jobs(network), *_demands(network))
+    no_effect = [_no_effect(network, loc, message) for loc, message in keys if loc in network.document.values]
+    return [*_parts(network), *no_effect]
+
+
+def _no_effect(network: Network, loc: Loc, why: str) -> Finding:
+    what = loc[-1]
+    if isinstance(what, int):
+        what = network.policy.survive[what]
+    return Finding(NO_EFFECT, network.document.locate(loc, of_key=True), f"`{what}` has no effect: {why}")
+
+
+def _parts(network: Network) -> Iterator[Finding]:
+    gear, allow = network.topology.gear, network.topology.gear.allow
+    used: dict[str, set[str] | None] = {
+        "fibers": {fiber.type for fiber in network.fibers.values()},
+        "accelerators": {kind for site in network.sites.values() for kind in site.accelerators},
+        "models": {job.model for job in network.jobs.values()},
+        "transponders": None if allow.transponders is None else set(allow.transponders),
+        "amplifiers": None if allow.amplifiers is None else set(allow.amplifiers),
+        "equipment": {"mux", "roadm"},
+    }
+    why = {
+        "fibers": "no fiber has this type",
+        "accelerators": "no site has it",
+        "models": "no job trains it",
+        "equipment": "terminal gear is called `mux` or `roadm`",
+    }
+    for kind, names in used.items():
+        for name in getattr(gear, kind):
+            if names is not None and name not in names:
+                span = network.document.locate(("gear", kind, name), of_key=True)
+                reason = why.get(kind, f"`gear.allow.{kind}` does not name it")
+                yield Finding(UNUSED_PART, span, f"own part `{name}` has no effect: {reason}")
+    for kind in ("transponders", "amplifiers"):
+        for name in gear.prices_usd:
+            known, names = getattr(network.catalog, kind), used[kind]
+            if name in known and names is not None and name not in names:
+                span = network.document.locate(("gear", "prices_usd", name), of_key=True)
+                yield Finding(
+                    UNUSED_PART, span, f"the price of `{name}` has no effect: `gear.allow.{kind}` does not name it"
+                )
+
+
+def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
+    policy = network.policy
+    if policy.scheme == "none":
+        yield ("policy", "survive"), "scheme `none` promises nothing"
+    elif not policy.survive:
+        yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
+    elif "any-shared-risk" in policy.survive and not network.shared_risk_groups():
+        loc: Loc = ("policy", "survive", policy.survive.index("any-shared-risk"))
+        if loc in network.document.values:
+            yield loc, "no fiber names a shared-risk group"
+    if network.fibers and all(fiber.spans is not None for fiber in network.fibers.values()):
+        yield ("policy", "max_span_km"), "every fiber lists its spans"
+        yield ("policy", "max_span_loss_db"), "every fiber lists its spans"
+    for i, failure in enumerate(policy.survive):
+        if failure in policy.survive[:i]:
+            yield ("policy", "survive", i), "it stands there twice"
+
+
+def _sites(network: Network) -> Iterator[tuple[Loc, str]]:
+    at = Counter(end for fiber in network.fibers.values() for end in fiber.ends)
+    for name, site in network.sites.items():
+        if not any(site.accelerators.values()):
+            yield ("sites", name, "power_mw"), "it is compared with the power of accelerators, and there are none"
+        if at[name] < 2:
+            yield ("sites", name, "express"), "nothing can pass through a site in which fewer than two fibers end"
+
+
+def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
+    for name, job in network.jobs.items():
+        if len(job.accelerators) == 1:
+            alone = "the job stays in one site"
+            yield ("jobs", name, "gradient_bits"), alone
+            yield ("jobs", name, "targets"), alone
+        elif network.policy.scheme == "none" or not network.policy.survive:
+            yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
+        if isinstance(job.plans, dict) and len(job.plans) == 1:
+            yield ("jobs", name, "use"), "there is only one plan"
+
+
+def _demands(network: Network) -> Iterator[tuple[Loc, str]]:
+    if network.policy.scheme == "none" or not network.policy.survive:
+        for name in network.topology.demands:
+            yield ("demands", name, "under_failure_percent"), "no failure is promised"

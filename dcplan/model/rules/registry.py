@@ -1,0 +1,30 @@
+"""All rules of the file, and the families that check a network in the last phase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.model.rules import capacity, connection, effect, geography, latency, names, price, reading, schema
+
+if TYPE_CHECKING:
+    from dcplan.diagnostics import Finding, Rule
+    from dcplan.model.network import Network
+
+RULES: tuple[Rule, ...] = (
+    *reading.RULES,
+    *schema.RULES,
+    *names.RULES,
+    *geography.RULES,
+    *connection.RULES,
+    *latency.RULES,
+    *capacity.RULES,
+    *effect.RULES,
+    *price.RULES,
+)
+"""All rules of the file itself; optics and training have their own."""
+
+
+def check(network: Network) -> list[Finding]:
+    """All findings of the last phase: the network makes no sense, cannot be built, or holds what has no effect."""
+    families = (geography.check, connection.check, latency.check, capacity.check, effect.check, price.check)
+    return [finding for family in families for finding in family(network)]
