@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.errors import UsageError
 from dcplan.report import json, markdown, text
-from dcplan.report.render import FORMATS
+from dcplan.report.render import check_format
 from dcplan.report.sheet import NOTHING, Cell, Fact, Table, View, again, apart, count, say, text_column, verdict
 from dcplan.report.summary import capacity_gbps, served
 from dcplan.units import money, significant
@@ -74,8 +73,7 @@ def diff(old: Plan, new: Plan) -> PlanDiff:
 
 def render(changed: PlanDiff, form: str = "text", width: int = 80, *, colour: bool = False) -> str:
     """A diff as text, markdown (a pull-request comment) or json. Text and markdown are empty when nothing changed."""
-    if form not in FORMATS:
-        raise UsageError(f"there is no format `{form}` for a diff: choose {', '.join(FORMATS)}")
+    check_format(form)
     if form == "json":
         return json.draw(_view(changed))
     if not changed:
@@ -163,9 +161,9 @@ _COLUMNS = (
     text_column("mark", ""),
     text_column("area", "Area"),
     text_column("what", "What", 16),
-    text_column("old", "Before", 8),
-    text_column("new", "After", 8),
-    text_column("change", "Change", 8),
+    text_column("old", "Before", 14),
+    text_column("new", "After", 14),
+    text_column("change", "Change", 0),
     text_column("unit", "Unit"),
 )
 

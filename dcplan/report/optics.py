@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dcplan.optics.budget import Line
 from dcplan.report.sheet import (
     Cell,
     Fact,
@@ -22,9 +23,10 @@ from dcplan.report.sheet import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from dcplan.optics.budget import Budget, Lightpath, Line, SpanRow
+    from dcplan.optics.budget import Budget, Lightpath, SpanRow
+    from dcplan.optics.line import NoLine
     from dcplan.report.sheet import Row
 
 _SPANS = (
@@ -72,14 +74,17 @@ _LEGEND = (
 )
 
 
-def optics(lines: Sequence[Line], lightpaths: Sequence[Lightpath], refused: Mapping[str, str], name: str) -> View:
-    """The view of `dcplan optics`. `refused`: fiber -> why no line can be made of it."""
+def view(name: str, fibers: Iterable[Line | NoLine], lightpaths: Sequence[Lightpath]) -> View:
+    """The view of `dcplan optics`. `fibers`: of each, the line that was designed or why there is none."""
+    found = list(fibers)
+    lines = [fiber for fiber in found if isinstance(fiber, Line)]
+    refused = [fiber for fiber in found if not isinstance(fiber, Line)]
     closing = [path for path in lightpaths if path.closing]
     fastest = max((path.closing[0].rate_gbps for path in closing), default=None)
-    fibers = f"{len(lines)} of {count(len(lines) + len(refused), 'fiber')} can carry light"
+    lit = f"{len(lines)} of {count(len(found), 'fiber')} can carry light"
     paths = f"{len(closing)} of {count(len(lightpaths), 'lightpath candidate')} close"
     facts = [
-        Fact("fibers", fibers, {"lines": len(lines), "refused": len(refused)}, "FAIL" if refused else "ok"),
+        Fact("fibers", lit, {"lines": len(lines), "refused": len(refused)}, "FAIL" if refused else "ok"),
         Fact("lightpaths", paths, {"lightpaths": len(lightpaths), "closing": len(closing)}, "" if closing else "FAIL"),
     ]
     if fastest is not None:
@@ -90,13 +95,20 @@ def optics(lines: Sequence[Line], lightpaths: Sequence[Lightpath], refused: Mapp
     return View("optics", name, tuple(facts), _notices(lightpaths, refused), tuple(tables))
 
 
-def _notices(lightpaths: Sequence[Lightpath], refused: Mapping[str, str]) -> tuple[Notice, ...]:
-    found = [Notice("FAIL", f"fiber {fiber}: {why}") for fiber, why in refused.items()]
+def _notices(lightpaths: Sequence[Lightpath], refused: Sequence[NoLine]) -> tuple[Notice, ...]:
+    found = [Notice("FAIL", f"fiber {fiber.fiber}{_at(fiber)}: {fiber.reason}") for fiber in refused]
     for path in lightpaths:
         if not path.closing:
-            limits = ", ".join(dict.fromkeys(budget.limit for budget in path.budgets)) or "no mode is allowed"
+            limits = (
+                ", ".join(dict.fromkeys(budget.limit for budget in path.budgets))
+                or "no line, no way through a site, or no allowed mode"
+            )
             found.append(Notice("FAIL", f"{path.id} {path.route.name}: no mode closes ({limits})"))
     return tuple(found)
+
+
+def _at(refused: NoLine) -> str:
+    return "" if refused.span_number is None else f", span {refused.span_number}"
 
 
 def _line(line: Line, legend: str) -> Table:
@@ -136,21 +148,23 @@ def _title(path: Lightpath) -> str:
 def _budget(path: Lightpath) -> Table:
     """The best mode, line by line; the unit of a level is dBm, of everything else dB."""
     if not path.budgets:
-        return Table(f"budget {path.id}", _title(path), _ITEMS, (), note="no mode is allowed")
+        return Table(
+            f"budget {path.id}", _title(path), _ITEMS, (), note="no line, no way through a site, or no allowed mode"
+        )
     best = path.budgets[0]
-    rows = [
+    rows = tuple(
         (
             say(item.kind),
             say(item.name),
-            fixed(item.value_db, 2, none="∞"),
+            fixed(item.value_db, 2, none="−∞" if item.kind == "sum" else "∞"),
             say("dBm" if item.kind == "level" else "dB"),
             say(item.why),
         )
         for item in best.items
-    ]
-    rows.append((say("result"), say("margin"), _margin(best), say("dB"), say("closes" if best.closes else best.limit)))
-    title = f"{_title(path)}: {best.transponder} {best.mode}, {best.rate_gbps:,.0f} Gb/s"
-    return Table(f"budget {path.id}", title, _ITEMS, tuple(rows))
+    )
+    outcome = "closes" if best.closes else f"fails by {best.limit}"
+    title = f"{_title(path)}: {best.transponder} {best.mode}, {best.rate_gbps:,.0f} Gb/s, {outcome}"
+    return Table(f"budget {path.id}", title, _ITEMS, rows)
 
 
 def _modes(path: Lightpath, legend: str) -> Table:

@@ -16,16 +16,18 @@ FORMATS = ("text", "markdown", "json")
 """Formats of every report."""
 
 
+def check_format(form: str) -> None:
+    """UsageError unless it is one of `FORMATS`: to be asked before long work, not after it."""
+    if form not in FORMATS:
+        raise UsageError(f"there is no format `{form}` for this: choose {', '.join(FORMATS)}")
+
+
 def draw(shown: View, form: str = "text", width: int = 80, *, colour: bool = False, main: bool = False) -> str:
     """A view in one of `FORMATS`; `main`: only the tables that matter at a glance. UsageError for another format."""
-    match form:
-        case "text":
-            return text.draw(shown, width, colour=colour, main=main)
-        case "markdown":
-            return markdown.draw(shown, main=main)
-        case "json":
-            return json.draw(shown, main=main)
-    raise UsageError(f"there is no format `{form}` for this: choose {', '.join(FORMATS)}")
+    check_format(form)
+    if form == "text":
+        return text.draw(shown, width, colour=colour, main=main)
+    return markdown.draw(shown, main=main) if form == "markdown" else json.draw(shown, main=main)
 
 
 def render(plan: Plan, form: str = "text", width: int = 80, *, colour: bool = False, main: bool = False) -> str:

@@ -46,7 +46,7 @@ _MEMORY = (
 )
 
 
-def steps(rows: Iterable[PlanRow], name: str) -> View:
+def view(name: str, rows: Iterable[PlanRow]) -> View:
     """The view of `dcplan steps`."""
     ordered = best_first(rows)
     jobs = dict.fromkeys(row.job for row in ordered)

@@ -34,3 +34,14 @@ def view(plan: Plan) -> View:
             basis.inputs(plan),
         ),
     )
+
+
+def states(plan: Plan) -> View:
+    """A plan in every state: the two lines that speak of failures, then what is left and what reroutes."""
+    return View(
+        kind="assessment",
+        title=plan.name,
+        facts=tuple(fact for fact in summary.facts(plan) if fact.label in ("overhead", "weakest state")),
+        notices=summary.notices(plan),
+        tables=(work.failures(plan), wires.reroutes(plan)),
+    )

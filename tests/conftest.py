@@ -1,0 +1,30 @@
+"""Shared by all tests: golden files, rewritten by `pytest --update`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="write golden files anew in place of comparing with them")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)`: the text is that of `golden/<name>` beside the test file."""
+
+    def check(name: str, text: str) -> None:
+        file = Path(request.path).parent / "golden" / name
+        if request.config.getoption("--update"):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
+        assert file.is_file(), f"{file.name} is not there: pytest --update writes it"
+        assert text == file.read_text(encoding="utf-8"), f"{file.name} differs: look, then pytest --update"
+
+    return check
