@@ -31,6 +31,8 @@ class Way:
     line: Line
     start: SiteId
     rows: tuple[SpanRow, ...]
+    labels: tuple[str, str, str, str]
+    """What its lines in a budget are called: launch, booster, amplifiers, nonlinearity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Journey:
     """Loss between the last line and the receiver; shape (R,) [dB]."""
     nodes_noise: Array
     """Noise over signal in 0.1 nm of add, passes and drop; shape (R,)."""
-    dispersion_ps_nm: tuple[float, ...]
-    pmd_ps: tuple[float, ...]
-    pdl_db: tuple[float, ...]
+    dispersion_ps_nm: Array
+    pmd_ps: Array
+    pdl_db: Array
 
 
 def passable(network: Network, route: Route) -> bool:
@@ -64,8 +66,14 @@ def ways_of(network: Network, lines: Mapping[FiberId, Line]) -> dict[tuple[Fiber
     ways: dict[tuple[FiberId, SiteId], Way] = {}
     for fiber, line in lines.items():
         first, second = network.fibers[fiber].ends
-        ways[fiber, first] = Way(line, first, line.spans)
-        ways[fiber, second] = Way(line, second, line.back or line.spans[::-1])
+        for start, rows in ((first, line.spans), (second, line.back or line.spans[::-1])):
+            labels = (
+                f"launch into {fiber}",
+                f"booster at {start}",
+                f"amplifiers of {fiber}",
+                f"nonlinearity of {fiber}",
+            )
+            ways[fiber, start] = Way(line, start, rows, labels)
     return ways
 
 
@@ -95,9 +103,9 @@ def journey(
         loss_before_db=loss,
         drop_db=np.array([gear[sites[-1]].loss_db for sites, _ in walks]),
         nodes_noise=np.array(noise),
-        dispersion_ps_nm=tuple(total[0] for total in sums),
-        pmd_ps=tuple(total[1] for total in sums),
-        pdl_db=tuple(total[2] for total in sums),
+        dispersion_ps_nm=np.array([total[0] for total in sums]),
+        pmd_ps=np.array([total[1] for total in sums]),
+        pdl_db=np.array([total[2] for total in sums]),
     )
 
 

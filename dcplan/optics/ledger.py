@@ -1,4 +1,4 @@
-"""Writes a link budget line by line, so that a reader can add it up."""
+"""Writes link budgets line by line, so that a reader can add them up."""
 
 from __future__ import annotations
 
@@ -7,194 +7,173 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Budget, BudgetItem
-from dcplan.optics.penalty import limit_of, penalty_db
+from dcplan.optics.penalty import limit_of
 from dcplan.units import db, from_db
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dcplan.catalog.parts import Equipment, Mode
     from dcplan.model.network import SiteId
     from dcplan.model.schema import Policy
+    from dcplan.optics.journey import Journey
+    from dcplan.optics.penalty import Verdict
+    from dcplan.optics.walk import Loads, Noise
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """One line of a route under one mode: noise over signal in 0.1 nm at the worst channel."""
-
-    fiber: str
-    start: SiteId
-    launch_dbm: float
-    limit: str
-    booster: float
-    spans: float
-    nonlinear: float
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A route in one direction under one mode: all that its budget is written from."""
+class Named:
+    """A mode with its name and its transponder's."""
 
     transponder: str
-    mode: str
-    part: Mode
-    channels: int
-    channel_thz: float
-    hops: tuple[Hop, ...]
-    nodes: tuple[tuple[SiteId, Equipment], ...]
-    """Sites in the order of travel with their terminal gear."""
-    noise: float
-    """All noise over signal in 0.1 nm."""
-    dispersion_ps_nm: float
-    pmd_ps: float
-    pdl_db: float
-    arriving_dbm: float
-    """Power per channel behind the drop [dBm]."""
-
-    @property
-    def rx_dbm(self) -> float:
-        """Received power per channel [dBm]: what arrives, attenuated to the receiver's largest where it is more."""
-        most = self.part.rx_max_dbm
-        return self.arriving_dbm if most is None else min(self.arriving_dbm, most)
+    name: str
+    mode: Mode
 
 
-@dataclass(frozen=True, slots=True)
-class Penalties:
-    """Penalties of one mode on one route [dB]; infinite where the impairment cannot be borne."""
+class Ledger:
+    """The budgets of all routes in one direction under one mode; arrays become lists once."""
 
-    dispersion: float
-    pmd: float
-    pdl: float
-    power: float
+    def __init__(
+        self,
+        named: Named,
+        journey: Journey,
+        loads: Loads,
+        noise: Noise,
+        verdict: Verdict,
+        gear: Mapping[SiteId, Equipment],
+        policy: Policy,
+    ) -> None:
+        self.named, self.journey, self.loads, self.gear, self.policy = named, journey, loads, gear, policy
+        self.hops: list[list[int]] = journey.hops.tolist()
+        self.worst: list[float] = noise.worst_thz.tolist()
+        self.total: list[float] = noise.total.tolist()
+        self.booster: list[list[float]] = noise.booster.tolist()
+        self.spans: list[list[float]] = noise.spans.tolist()
+        self.nonlinear: list[list[float]] = noise.nonlinear.tolist()
+        self.launch: list[list[float]] = noise.launch_dbm.tolist()
+        self.starved: list[list[bool]] = noise.starved.tolist()
+        self.arriving: list[float] = noise.arriving_dbm.tolist()
+        self.received: list[float] = verdict.rx_dbm.tolist()
+        self.pays: dict[str, list[float]] = {
+            "power": verdict.power.tolist(),
+            "dispersion": verdict.dispersion.tolist(),
+            "PMD": verdict.pmd.tolist(),
+            "PDL": verdict.pdl.tolist(),
+        }
+        self.penalties: list[float] = verdict.penalties.tolist()
+        self.margin: list[float] = verdict.margin.tolist()
+        mode = named.mode
+        self.amounts: dict[str, list[float]] = {
+            "dispersion": journey.dispersion_ps_nm.tolist(),
+            "PMD": journey.pmd_ps.tolist(),
+            "PDL": journey.pdl_db.tolist(),
+        }
+        self.limits = {
+            "dispersion": limit_of(mode.cd_penalty),
+            "PMD": limit_of(mode.pmd_penalty),
+            "PDL": limit_of(mode.pdl_penalty),
+        }
+        self.most = {
+            name: f" {unit}, at most {self.limits[name]:g}"
+            if math.isfinite(self.limits[name])
+            else f" {unit}, no limit known"
+            for name, unit in (("dispersion", "ps/nm"), ("PMD", "ps"), ("PDL", "dB"))
+        }
+        low, high = ("none" if level is None else f"{level:g}" for level in (mode.rx_min_dbm, mode.rx_max_dbm))
+        self.window = f"window {low} to {high} dBm"
+        self.head = (
+            BudgetItem("level", "transmitter", mode.tx_dbm),
+            BudgetItem("noise", "transmitter", mode.tx_osnr_db),
+        )
+        self.required = BudgetItem("required", "required OSNR", mode.required_osnr_db)
+        self.tail = (
+            BudgetItem("margin", "system margin", policy.margin_db),
+            BudgetItem("margin", "ageing", policy.ageing_db),
+        )
 
-    @property
-    def total(self) -> float:
-        """Their sum [dB]."""
-        return self.dispersion + self.pmd + self.pdl + self.power
+    def budget(self, row: int, *, itemise: bool) -> Budget:
+        """The budget of one route, with or without its items."""
+        mode, ways = self.named.mode, self.journey.ways[row]
+        ase = math.fsum(self.booster[row]) + math.fsum(self.spans[row])
+        return Budget(
+            transponder=self.named.transponder,
+            mode=self.named.name,
+            rate_gbps=mode.rate_gbps,
+            width_ghz=mode.width_ghz,
+            launch_dbm=self.launch[row][0],
+            launch_limit=self._launch_limit(row, 0),
+            channels=self.loads.comb.channels,
+            channel_thz=self.worst[row],
+            direction=f"{ways[0].start} -> {self.journey.ends[row]}",
+            osnr_ase_db=-db(ase),
+            osnr_nli_db=_finite(-db(math.fsum(self.nonlinear[row]))),
+            gsnr_db=-db(self.total[row]),
+            required_osnr_db=mode.required_osnr_db or 0.0,
+            penalties_db=_finite(self.penalties[row]),
+            margins_db=self.policy.margin_db + self.policy.ageing_db,
+            margin_db=_finite(self.margin[row]),
+            rx_dbm=self.received[row],
+            limit=self._limit(row),
+            items=self._items(row) if itemise else (),
+        )
 
+    def _launch_limit(self, row: int, hop: int) -> str:
+        return "booster gain" if self.starved[row][hop] else self.loads.each[self.hops[row][hop]].limit
 
-def penalties(passage: Passage) -> Penalties:
-    """CD, PMD and PDL from the mode's tables; received power below the mode's least is infinite."""
-    mode = passage.part
-    starving = mode.rx_min_dbm is not None and passage.rx_dbm < mode.rx_min_dbm - 1e-9
-    return Penalties(
-        penalty_db(mode.cd_penalty, passage.dispersion_ps_nm),
-        penalty_db(mode.pmd_penalty, passage.pmd_ps),
-        penalty_db(mode.pdl_penalty, passage.pdl_db),
-        math.inf if starving else 0.0,
-    )
+    def _items(self, row: int) -> tuple[BudgetItem, ...]:
+        ways, last = self.journey.ways[row], self.journey.ends[row]
+        items = [*self.head, BudgetItem("noise", f"add at {ways[0].start}", self.gear[ways[0].start].add_drop_osnr_db)]
+        for hop, way in enumerate(ways):
+            if hop > 0:
+                items.append(BudgetItem("noise", f"pass {way.start}", self.gear[way.start].express_osnr_db))
+            launch, booster, spans, nonlinear = way.labels
+            items += [
+                BudgetItem("level", launch, self.launch[row][hop], self._launch_limit(row, hop)),
+                BudgetItem("noise", booster, -db(self.booster[row][hop])),
+                BudgetItem("noise", spans, -db(self.spans[row][hop])),
+                BudgetItem("noise", nonlinear, _finite(-db(self.nonlinear[row][hop]))),
+            ]
+        pad = self.arriving[row] - self.received[row]
+        window = f"{self.window}, attenuated by {pad:.1f} dB" if pad > 0 else self.window
+        items += [
+            BudgetItem("noise", f"drop at {last}", self.gear[last].add_drop_osnr_db),
+            BudgetItem("sum", "GSNR", -db(self.total[row]), "noise above, 0.1 nm"),
+            BudgetItem("level", "received", self.received[row], window),
+            self.required,
+            self._penalty("chromatic dispersion", "dispersion", row),
+            self._penalty("PMD", "PMD", row),
+            self._penalty("PDL", "PDL", row),
+            BudgetItem("penalty", "received power", _finite(self.pays["power"][row])),
+            *self.tail,
+            BudgetItem("sum", "margin", _finite(self.margin[row])),
+        ]
+        return tuple(items)
 
+    def _penalty(self, shown: str, name: str, row: int) -> BudgetItem:
+        why = f"{self.amounts[name][row]:.4g}{self.most[name]}"
+        return BudgetItem("penalty", shown, _finite(self.pays[name][row]), why)
 
-def margin_db(passage: Passage, policy: Policy) -> float:
-    """GSNR − required OSNR − penalties − system margin − ageing [dB]; −inf where an impairment cannot be borne."""
-    required = passage.part.required_osnr_db or 0.0
-    return db(1 / passage.noise) - required - penalties(passage).total - policy.margin_db - policy.ageing_db
+    def _limit(self, row: int) -> str:
+        """What stops the mode; where it closes, what would stop it first were the route longer and otherwise alike.
 
-
-def write(passage: Passage, policy: Policy) -> Budget:
-    """The budget of a passage. The mode must have a required OSNR."""
-    mode, pays = passage.part, penalties(passage)
-    first = passage.hops[0]
-    margin = margin_db(passage, policy)
-    nonlinear = sum(hop.nonlinear for hop in passage.hops)
-    return Budget(
-        transponder=passage.transponder,
-        mode=passage.mode,
-        rate_gbps=mode.rate_gbps,
-        width_ghz=mode.width_ghz,
-        launch_dbm=first.launch_dbm,
-        launch_limit=first.limit,
-        channels=passage.channels,
-        channel_thz=passage.channel_thz,
-        direction=f"{passage.nodes[0][0]} -> {passage.nodes[-1][0]}",
-        osnr_ase_db=-db(sum(hop.booster + hop.spans for hop in passage.hops)),
-        osnr_nli_db=_finite(-db(nonlinear)),
-        gsnr_db=-db(passage.noise),
-        required_osnr_db=mode.required_osnr_db or 0.0,
-        penalties_db=_finite(pays.total),
-        margins_db=policy.margin_db + policy.ageing_db,
-        margin_db=_finite(margin),
-        rx_dbm=passage.rx_dbm,
-        limit=_limit(passage, pays, margin),
-        items=_items(passage, pays, policy, margin),
-    )
+        Length at which each limit is met, over the length of the route: dispersion L/D, PMD and PDL squared (they
+        add in quadrature), noise of the lines up to what the margin leaves.
+        """
+        for name, pays in self.pays.items():
+            if math.isinf(pays[row]):
+                return name
+        margin = self.margin[row]
+        if margin < 0:
+            return "OSNR"
+        lines = sum(self.booster[row]) + sum(self.spans[row]) + sum(self.nonlinear[row])
+        first, least = "OSNR", 1 + self.total[row] * (from_db(margin) - 1) / lines
+        for name, power in (("dispersion", 1), ("PMD", 2), ("PDL", 2)):
+            amount = self.amounts[name][row]
+            reach = (self.limits[name] / amount) ** power if amount > 0 else math.inf
+            if reach < least:
+                first, least = name, reach
+        return first
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _items(passage: Passage, pays: Penalties, policy: Policy, margin: float) -> tuple[BudgetItem, ...]:
-    mode = passage.part
-    (start, entry), (end, exit_) = passage.nodes[0], passage.nodes[-1]
-    items = [
-        BudgetItem("level", "transmitter", mode.tx_dbm, f"before the add loss of {entry.loss_db:g} dB"),
-        BudgetItem("noise", "transmitter", mode.tx_osnr_db),
-        BudgetItem("noise", f"add at {start}", entry.add_drop_osnr_db),
-    ]
-    for number, (hop, (site, node)) in enumerate(zip(passage.hops, passage.nodes, strict=False)):
-        if number > 0:
-            items.append(
-                BudgetItem("noise", f"pass {site}", node.express_osnr_db, f"loss {node.express_loss_db or 0:g} dB")
-            )
-        items += [
-            BudgetItem("level", f"launch into {hop.fiber}", hop.launch_dbm, hop.limit),
-            BudgetItem("noise", f"booster at {site}", -db(hop.booster)),
-            BudgetItem("noise", f"amplifiers of {hop.fiber}", -db(hop.spans)),
-            BudgetItem("noise", f"nonlinearity of {hop.fiber}", _finite(-db(hop.nonlinear))),
-        ]
-    return (
-        *items,
-        BudgetItem("noise", f"drop at {end}", exit_.add_drop_osnr_db),
-        BudgetItem("sum", "GSNR", -db(passage.noise), "noise above, 0.1 nm"),
-        BudgetItem("level", "received", passage.rx_dbm, _received(passage)),
-        BudgetItem("required", "required OSNR", mode.required_osnr_db),
-        BudgetItem("penalty", "chromatic dispersion", _finite(pays.dispersion), _cd(passage)),
-        BudgetItem("penalty", "PMD", _finite(pays.pmd), _of(passage.pmd_ps, limit_of(mode.pmd_penalty), "ps")),
-        BudgetItem("penalty", "PDL", _finite(pays.pdl), _of(passage.pdl_db, limit_of(mode.pdl_penalty), "dB")),
-        BudgetItem("penalty", "received power", _finite(pays.power)),
-        BudgetItem("margin", "system margin", policy.margin_db),
-        BudgetItem("margin", "ageing", policy.ageing_db),
-        BudgetItem("sum", "margin", _finite(margin)),
-    )
-
-
-def _cd(passage: Passage) -> str:
-    return _of(passage.dispersion_ps_nm, limit_of(passage.part.cd_penalty), "ps/nm")
-
-
-def _of(amount: float, limit: float, unit: str) -> str:
-    most = f"at most {limit:g} {unit}" if math.isfinite(limit) else "no limit known"
-    return f"{amount:.4g} {unit}, {most}"
-
-
-def _received(passage: Passage) -> str:
-    mode = passage.part
-    low = "none" if mode.rx_min_dbm is None else f"{mode.rx_min_dbm:g}"
-    high = "none" if mode.rx_max_dbm is None else f"{mode.rx_max_dbm:g}"
-    pad = passage.arriving_dbm - passage.rx_dbm
-    return f"window {low} to {high} dBm" + (f", attenuated by {pad:.1f} dB" if pad > 0 else "")
-
-
-def _limit(passage: Passage, pays: Penalties, margin: float) -> str:
-    """What stops the mode; where it closes, what would stop it first were the route longer and otherwise alike.
-
-    Length at which each limit is met, over the length of the route: dispersion L/D, PMD and PDL squared (they add
-    in quadrature), noise of the lines up to what the margin leaves.
-    """
-    for name, pay in (("power", pays.power), ("dispersion", pays.dispersion), ("PMD", pays.pmd), ("PDL", pays.pdl)):
-        if math.isinf(pay):
-            return name
-    if margin < 0:
-        return "OSNR"
-    mode = passage.part
-    lines = sum(hop.booster + hop.spans + hop.nonlinear for hop in passage.hops)
-    reach = {
-        "OSNR": 1 + passage.noise * (from_db(margin) - 1) / lines,
-        "dispersion": _ratio(limit_of(mode.cd_penalty), passage.dispersion_ps_nm),
-        "PMD": _ratio(limit_of(mode.pmd_penalty), passage.pmd_ps) ** 2,
-        "PDL": _ratio(limit_of(mode.pdl_penalty), passage.pdl_db) ** 2,
-    }
-    return min(reach, key=lambda name: reach[name])
-
-
-def _ratio(limit: float, amount: float) -> float:
-    return limit / amount if amount > 0 else math.inf

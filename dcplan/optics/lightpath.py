@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from dcplan.optics.allowed import load_of, terminal, usable_modes
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
-from dcplan.optics.ledger import Hop, Passage, margin_db, write
+from dcplan.optics.ledger import Ledger, Named
 from dcplan.optics.loading import Loading, load
+from dcplan.optics.penalty import judge
 from dcplan.optics.walk import Loads, noise_along
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.catalog.parts import Equipment, Mode
+    from dcplan.catalog.parts import Equipment
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    network: Network, lines: Mapping[FiberId, Line | NoLine], routes: Sequence[Route]
+    network: Network, lines: Mapping[FiberId, Line | NoLine], routes: Sequence[Route], *, itemise: bool = True
 ) -> tuple[Lightpath, ...]:
     """The lightpath of each route, in the order of the routes and named L1, L2, … by it.
 
     Each has the budget of every allowed mode whose OSNR is published and whose width fits the band: at full load,
     on its worst channel, in its worse direction; those that close first, fastest first, then widest margin. A route
-    over a fiber without a line, or through a site that lets no light pass, has no budgets.
+    over a fiber without a line, or through a site that lets no light pass, has no budgets. Without `itemise` budgets
+    have no items: for thousands of candidates, of which few are shown.
     1/GSNR = 1/OSNR_tx + 1/OSNR_add + Σ_lines (1/OSNR_booster + 1/OSNR_spans + 1/OSNR_NLI) + Σ_passes 1/OSNR +
     1/OSNR_drop, all in 0.1 nm. Source: GNPy; Poggiolini, arXiv:1209.0394.
     """
@@ -50,14 +52,11 @@ def evaluate(
         for transponder, name, mode in usable_modes(network):
             comb = load_of(network, mode)
             loads = _loads(network, list(ways.values()), comb)
-            both = zip(
-                _passages(there, loads, gear, (transponder, name, mode)),
-                _passages(back, loads, gear, (transponder, name, mode)),
-                strict=True,
-            )
-            for number, pair in zip(lit, both, strict=True):
-                worse = min(pair, key=lambda passage: (margin_db(passage, network.policy), -passage.noise))
-                budgets[number].append(write(worse, network.policy))
+            named = Named(transponder, name, mode)
+            ledgers = [_ledger(network, named, way, loads, gear) for way in (there, back)]
+            for row, number in enumerate(lit):
+                worse = min(ledgers, key=lambda ledger: (ledger.margin[row], -ledger.total[row]))
+                budgets[number].append(worse.budget(row, itemise=itemise))
     return tuple(
         _lightpath(network, whole, number, route, budgets.get(number, [])) for number, route in enumerate(routes)
     )
@@ -92,36 +91,7 @@ def _loads(network: Network, ways: Sequence[Way], comb: Comb) -> Loads:
     return Loads.of(comb, each, [amplifiers[way.line.booster] for way in ways])
 
 
-def _passages(
-    journey: Journey, loads: Loads, gear: Mapping[SiteId, Equipment], named: tuple[str, str, Mode]
-) -> list[Passage]:
-    """One passage for each route of a journey."""
-    transponder, name, mode = named
-    noise = noise_along(journey, loads, mode)
-    launch, booster, spans = noise.launch_dbm.tolist(), noise.booster.tolist(), noise.spans.tolist()
-    nonlinear, starved, hops = noise.nonlinear.tolist(), noise.starved.tolist(), journey.hops.tolist()
-    worst, total, rx = noise.worst_thz.tolist(), noise.total.tolist(), noise.rx_dbm.tolist()
-    passages = []
-    for r, ways in enumerate(journey.ways):
-        limits = ["booster gain" if starved[r][h] else loads.each[hops[r][h]].limit for h in range(len(ways))]
-        sites = (*(way.start for way in ways), journey.ends[r])
-        passages.append(
-            Passage(
-                transponder=transponder,
-                mode=name,
-                part=mode,
-                channels=loads.comb.channels,
-                channel_thz=worst[r],
-                hops=tuple(
-                    Hop(way.line.fiber, way.start, launch[r][h], limits[h], booster[r][h], spans[r][h], nonlinear[r][h])
-                    for h, way in enumerate(ways)
-                ),
-                nodes=tuple((site, gear[site]) for site in sites),
-                noise=total[r],
-                dispersion_ps_nm=journey.dispersion_ps_nm[r],
-                pmd_ps=journey.pmd_ps[r],
-                pdl_db=journey.pdl_db[r],
-                arriving_dbm=rx[r],
-            )
-        )
-    return passages
+def _ledger(network: Network, named: Named, journey: Journey, loads: Loads, gear: Mapping[SiteId, Equipment]) -> Ledger:
+    noise = noise_along(journey, loads, named.mode)
+    verdict = judge(journey, noise, named.mode, network.policy)
+    return Ledger(named, journey, loads, noise, verdict, gear, network.policy)

@@ -67,7 +67,8 @@ class Noise:
     launch_dbm: Array
     starved: NDArray[bool_]
     """The booster's gain, not the line, limits the launch."""
-    rx_dbm: Array
+    arriving_dbm: Array
+    """Power per channel behind the drop [dBm]."""
 
 
 def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
@@ -111,7 +112,7 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
         nonlinear=loads.nli_per_w2[journey.hops, worst[:, None]] * power**2 * scale,
         launch_dbm=launch,
         starved=starved,
-        rx_dbm=launch[rows, last] - journey.drop_db,
+        arriving_dbm=launch[rows, last] - journey.drop_db,
     )
 
 
