@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Line
 from dcplan.report.sheet import (
+    NOTHING,
     Cell,
     Fact,
     Notice,
@@ -44,7 +45,7 @@ _SPANS = (
 )
 _ITEMS = (
     text_column("kind", "Kind"),
-    text_column("item", "Item", 20),
+    text_column("item", "Item", 34),
     number_column("value_db", "Value"),
     text_column("unit", ""),
     text_column("why", "Why", 20),
@@ -67,6 +68,7 @@ _MODES = (
     number_column("channel_thz", "Worst at", "THz"),
     text_column("direction", "Worse way", 12),
 )
+NO_MODE = "no line, no way through a site, or no allowed mode"
 _SPANS_LEGEND = "Joints: connectors and repair allowance. The amplifier is the one behind the span."
 _LEGEND = (
     "Margin = GSNR − needs − penalties − reserve (system margin and ageing), at full load, worst channel and worse "
@@ -89,22 +91,62 @@ def view(name: str, fibers: Iterable[Line | NoLine], lightpaths: Sequence[Lightp
     ]
     if fastest is not None:
         facts.append(Fact("fastest mode", f"{fastest:,.0f} Gb/s", {"fastest_gbps": fastest}))
-    tables = [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(lines)]
+    tables = [_overview(lightpaths)]
+    tables += [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(lines)]
     for i, path in enumerate(lightpaths):
         tables += [_budget(path), _modes(path, _LEGEND if i == 0 else "")]
     return View("optics", name, tuple(facts), _notices(lightpaths, refused), tuple(tables))
 
 
 def _notices(lightpaths: Sequence[Lightpath], refused: Sequence[NoLine]) -> tuple[Notice, ...]:
+    """Fibers that cannot be lit, or that no mode crosses on its own. A long candidate that fails is no surprise."""
     found = [Notice("FAIL", f"fiber {fiber.fiber}{_at(fiber)}: {fiber.reason}") for fiber in refused]
+    dark = {fiber.fiber for fiber in refused}
     for path in lightpaths:
-        if not path.closing:
-            limits = (
-                ", ".join(dict.fromkeys(budget.limit for budget in path.budgets))
-                or "no line, no way through a site, or no allowed mode"
-            )
-            found.append(Notice("FAIL", f"{path.id} {path.route.name}: no mode closes ({limits})"))
+        fibers = path.route.fibers
+        if len(fibers) == 1 and not path.closing and fibers[0] not in dark:
+            found.append(Notice("FAIL", f"fiber {fibers[0]}: no mode closes from end to end ({_limits(path)})"))
     return tuple(found)
+
+
+def _limits(path: Lightpath) -> str:
+    return ", ".join(dict.fromkeys(budget.limit for budget in path.budgets)) or NO_MODE
+
+
+def _overview(lightpaths: Sequence[Lightpath]) -> Table:
+    """All candidates, a row each, with their fastest mode that closes."""
+    columns = (
+        text_column("lightpath", "Id"),
+        text_column("closes", ""),
+        text_column("ends", "Ends", 12),
+        text_column("fibers", "Fibers", 12),
+        number_column("length_km", "Length", "km"),
+        number_column("latency_ms", "One way", "ms"),
+        number_column("rate_gbps", "Rate", "Gb/s"),
+        number_column("margin_db", "Margin", "dB"),
+        text_column("mode", "Fastest mode", 12),
+        text_column("limit", "Limit", 8),
+    )
+    rows = tuple(
+        (
+            say(path.id),
+            _closes(good=bool(path.closing)),
+            say(f"{path.route.sites[0]} – {path.route.sites[-1]}"),
+            say(", ".join(path.route.fibers)),
+            number(path.length_km),
+            fixed(path.latency_ms, 3),
+            whole(path.closing[0].rate_gbps) if path.closing else number(None),
+            _margin(path.closing[0]) if path.closing else number(None),
+            say(f"{path.closing[0].transponder} {path.closing[0].mode}" if path.closing else NOTHING),
+            say("" if path.closing else _limits(path)),
+        )
+        for path in lightpaths
+    )
+    return Table("lightpaths", "Lightpath candidates", columns, rows, main=True)
+
+
+def _closes(*, good: bool) -> Cell:
+    return Cell("ok" if good else "no", good, verdict(good=good).tone)
 
 
 def _at(refused: NoLine) -> str:
@@ -180,7 +222,7 @@ def _mode(budget: Budget) -> Row:
     return (
         say(budget.transponder),
         say(budget.mode),
-        Cell("ok" if budget.closes else "no", budget.closes, verdict(good=budget.closes).tone),
+        _closes(good=budget.closes),
         whole(budget.rate_gbps),
         _margin(budget),
         fixed(budget.gsnr_db, 2),

@@ -95,7 +95,8 @@ def draw_table(table: Table, page: Page) -> list[str]:
         table, found = _footnoted(table)
         grid, notes = _fit(table, room), [*notes, *found]
     if same := _constant(table, grid):
-        notes.append(f"In all rows: {'; '.join(_labelled(table.columns[i], text) for i, text in same)}.")
+        notes.append(f"In all rows: {'; '.join(_labelled(table.columns[i], text) for i, text in same.items())}.")
+        grid = replace(grid, below=tuple(i for i in grid.below if i not in same))
     rule = [page.paint("─" * width, "dim") for width in grid.widths]
     body = [line for row in table.rows for line in _draw_row(table, grid, row, page)]
     if table.total:
@@ -122,13 +123,13 @@ def _footnoted(table: Table) -> tuple[Table, list[str]]:
     return replace(table, columns=heads, rows=rows), [f"[{number}] {text}" for text, number in numbers.items()]
 
 
-def _constant(table: Table, grid: _Grid) -> list[tuple[int, str]]:
+def _constant(table: Table, grid: _Grid) -> dict[int, str]:
     """Columns below their rows that would say the same again and again, with what they say."""
-    found = []
+    found = {}
     for i in grid.below:
         texts = [row[i].text for row in table.rows if row[i].text not in {"", NOTHING}]
         if len(texts) > 1 and len(set(texts)) == 1:
-            found.append((i, texts[0]))
+            found[i] = texts[0]
     return found
 
 
@@ -187,8 +188,7 @@ def _draw_heads(table: Table, grid: _Grid, page: Page) -> list[str]:
 def _draw_row(table: Table, grid: _Grid, row: Row, page: Page) -> list[str]:
     cells = [wrap(plain(row[i].text), width) for i, width in zip(grid.shown, grid.widths, strict=True)]
     lines = _lay(cells, [row[i].tone for i in grid.shown], table, grid, page)
-    same = dict(_constant(table, grid))
-    shown = [i for i in grid.below if row[i].text not in {"", NOTHING} and i not in same]
+    shown = [i for i in grid.below if row[i].text not in {"", NOTHING}]
     below = "; ".join(_labelled(table.columns[i], row[i].text) for i in shown)
     if below:
         room = page.width - INDENT - DEEPER

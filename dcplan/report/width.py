@@ -68,7 +68,7 @@ def _break(word: str, width: int) -> list[str]:
             end += 1
         end = max(end, 1)
         soft = max(word.rfind(mark, 0, end) for mark in _SOFT) + 1
-        cut = soft if soft > end // 2 else end
+        cut = soft if 3 * soft > end else end
         pieces.append(word[:cut])
         word = word[cut:]
     return [*pieces, word]

@@ -35,10 +35,10 @@ def links(plan: Plan) -> Table:
                 say(f"{pair[0]} – {pair[1]}"),
                 whole(sum(group.count for group in lit[pair])),
                 whole(capacity),
+                fixed(max(group.latency_ms for group in lit[pair]), 3),
                 number(load),
                 fixed(100 * load / capacity if capacity else None, 0),
                 number(loads[worst].get(pair, 0.0) if worst else None),
-                fixed(max(group.latency_ms for group in lit[pair]), 3),
                 say(worst),
             )
         )
@@ -46,10 +46,10 @@ def links(plan: Plan) -> Table:
         text_column("link", "Link", 12),
         number_column("wavelengths", "Waves"),
         number_column("capacity_gbps", "Capacity", "Gb/s"),
+        number_column("latency_ms", "One way", "ms"),
         number_column("load_gbps", "Load", "Gb/s"),
         number_column("load_percent", "Load", "%"),
         number_column("load_worst_gbps", "Worst", "Gb/s"),
-        number_column("latency_ms", "One way", "ms"),
         text_column("worst_state", "in", 12),
     )
     note = "Capacity and load each way. Load: healthy; worst: in the state that puts most on the link." if rows else ""
