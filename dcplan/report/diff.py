@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.report import json, markdown, text
+from dcplan.report import json, markdown, text, whole
 from dcplan.report.render import check_format
 from dcplan.report.sheet import NOTHING, Cell, Fact, Table, View, again, apart, count, say, text_column, verdict
 from dcplan.report.summary import capacity_gbps, served
@@ -57,7 +57,12 @@ class PlanDiff:
 
 
 def diff(old: Plan, new: Plan) -> PlanDiff:
-    """What changed: cost, capacity, proof, promises, step times, fibers, wavelengths, bill; empty for equal plans."""
+    """What changed: cost, capacity, proof, promises, step times, fibers, wavelengths, bill; empty for equal plans.
+
+    UsageError when the parts of a plan do not fit together.
+    """
+    whole.check(old)
+    whole.check(new)
     before, after = dict(_things(old)), dict(_things(new))
     keys = sorted(before.keys() | after.keys(), key=lambda key: (AREAS.index(key[0]), key))
     changes = [Change(*key, before.get(key), after.get(key)) for key in keys]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, summary, wires, work
+from dcplan.report import basis, summary, whole, wires, work
 from dcplan.report.sheet import View
 
 if TYPE_CHECKING:
@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 def view(plan: Plan) -> View:
-    """Five lines, what must not be overlooked, then the tables in the order in which a planner asks."""
+    """Five lines, what must not be overlooked, then the tables in the order in which a planner asks.
+
+    UsageError when the parts of the plan do not fit together.
+    """
+    whole.check(plan)
     return View(
         kind="plan",
         title=plan.name,
