@@ -85,11 +85,19 @@ def test_other_ids_of_the_same_lightpaths_are_no_difference() -> None:
     plan = plans.rich()
     new = {path.id: f"L{9 - i}" for i, path in enumerate(plan.lightpaths)}
     design = plan.design
+    routing = tuple(
+        replace(
+            state,
+            flows=tuple(replace(flow, lightpaths=tuple(new[path] for path in flow.lightpaths)) for flow in state.flows),
+        )
+        for state in design.routing
+    )
     again = replace(
         plan,
         lightpaths=tuple(replace(path, id=new[path.id]) for path in plan.lightpaths),
         design=replace(
             design,
+            routing=routing,
             wavelengths=tuple(replace(group, lightpath=new[group.lightpath]) for group in design.wavelengths),
             channels=tuple(replace(channel, lightpath=new[channel.lightpath]) for channel in design.channels),
         ),
