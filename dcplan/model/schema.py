@@ -89,7 +89,7 @@ class Fiber(Strict):
 
 
 class Allow(Strict):
-    """Which catalog parts a plan may use; a kind that is not named may use every part that is complete."""
+    """Which catalog parts a plan may use; a kind that is not named may use all whose figures are published."""
 
     transponders: Annotated[list[Name], Field(min_length=1)] | None = None
     """Catalog ids of transponders."""

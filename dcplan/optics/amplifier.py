@@ -70,13 +70,11 @@ class Need:
     channels: int
     nli_per_w2: float
     """Nonlinear noise that grows with the launch power which this amplifier gives [1/W²]."""
-    other_noise: float = 0.0
-    """NF × G of the other amplifiers that the same launch power passes."""
 
 
 def noise_to_signal(need: Need, setting: Setting, output_max_dbm: float) -> float:
     """Least noise over signal that the amplifier allows: min over P ≤ Pmax of ASE/P + η P², in the signal bandwidth."""
-    ase = ase_w(setting.noise_factor + need.other_noise, need.frequency_thz, need.baud_gbd)
+    ase = ase_w(setting.noise_factor, need.frequency_thz, need.baud_gbd)
     power = min(optimum_w(ase, need.nli_per_w2), watts(output_max_dbm - db(need.channels)))
     return ase / power + need.nli_per_w2 * power**2
 

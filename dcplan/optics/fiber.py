@@ -1,4 +1,4 @@
-"""Light in one kind of fiber: attenuation, dispersion, nonlinearity, latency."""
+"""Light in one kind of fiber: attenuation, dispersion, nonlinearity."""
 
 from __future__ import annotations
 
@@ -43,11 +43,6 @@ def effective_length_m(attenuation_db_per_km: float, length_km: float) -> float:
     """Length over which nonlinearity acts [m]: (1 − exp(−α L)) / α."""
     alpha = alpha_per_m(attenuation_db_per_km)
     return -math.expm1(-alpha * length_km * 1e3) / alpha
-
-
-def latency_ms(fiber: FiberType, length_km: float) -> float:
-    """One-way latency of light [ms]: length × group index / c."""
-    return length_km * fiber.group_index / LIGHT_M_PER_S * 1e6
 
 
 def span_attenuation_db_per_km(fiber: FiberType, length_km: float, fiber_loss_db: float) -> float:

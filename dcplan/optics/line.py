@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import allowed_amplifiers, terminal
-from dcplan.optics.amplifier import LATENCY_MS, Need, ase_w, choose, largest_gain_db, noise_figure_db
+from dcplan.optics.amplifier import LATENCY_MS, Need, Setting, ase_w, choose, largest_gain_db, noise_figure_db
 from dcplan.optics.budget import Line, SpanRow
 from dcplan.optics.loading import nli_per_w2, noise_factor
 from dcplan.optics.nonlinear import Comb, full_load, optimum_w
@@ -100,18 +100,14 @@ def _amplify(
 ) -> tuple[SpanRow, ...] | _Unreached:
     """An amplifier behind each span in the order of travel; `numbered` keeps each span's number in the file."""
     rows: list[SpanRow] = []
+    chosen: dict[tuple[str, PlainSpan], tuple[Setting, str] | None] = {}
     for place, (number, span) in enumerate(numbered, 1):
-        need = Need(
-            role="preamp" if place == len(numbered) else "line",
-            loss_db=span.loss_db,
-            frequency_thz=comb.first_thz + comb.centre * comb.width_ghz * 1e-3,
-            baud_gbd=comb.baud_gbd,
-            channels=comb.channels,
-            nli_per_w2=float(nli_per_w2(kind, policy.connector_db, [span], comb)[comb.centre]),
-        )
-        if (chosen := choose(allowed, need)) is None:
-            return _Unreached(_why_unreached(allowed, need), number)
-        setting, why = chosen
+        role = "preamp" if place == len(numbered) else "line"
+        if (role, span) not in chosen:
+            chosen[role, span] = choose(allowed, _need(role, span, kind, policy, comb))
+        if (found := chosen[role, span]) is None:
+            return _Unreached(_why_unreached(allowed, role, span.loss_db), number)
+        setting, why = found
         rows.append(
             SpanRow(
                 number=place,
@@ -129,19 +125,30 @@ def _amplify(
     return tuple(rows)
 
 
-def _why_unreached(allowed: Mapping[str, Amplifier], need: Need) -> str:
-    place = "a preamplifier" if need.role == "preamp" else "an amplifier in a hut"
-    most = largest_gain_db(allowed, need.role)
+def _need(role: str, span: PlainSpan, kind: FiberType, policy: Policy, comb: Comb) -> Need:
+    return Need(
+        role=role,
+        loss_db=span.loss_db,
+        frequency_thz=comb.centre_thz,
+        baud_gbd=comb.baud_gbd,
+        channels=comb.channels,
+        nli_per_w2=float(nli_per_w2(kind, policy.connector_db, [span], comb)[comb.centre]),
+    )
+
+
+def _why_unreached(allowed: Mapping[str, Amplifier], role: str, loss_db: float) -> str:
+    place = "a preamplifier" if role == "preamp" else "an amplifier in a hut"
+    most = largest_gain_db(allowed, role)
     if math.isinf(most):
         return f"no allowed amplifier may stand as {place}"
-    return f"loss of {need.loss_db:.1f} dB is beyond the largest gain of {place}, {most:.1f} dB"
+    return f"loss of {loss_db:.1f} dB is beyond the largest gain of {place}, {most:.1f} dB"
 
 
 def _booster(
     allowed: Mapping[str, Amplifier], input_dbm: float, comb: Comb, nli: float, ways: list[tuple[SpanRow, ...]]
 ) -> str | None:
     """The booster that leaves the line the best GSNR: output limit, and noise at the gain from input to launch."""
-    frequency = comb.first_thz + comb.centre * comb.width_ghz * 1e-3
+    frequency = comb.centre_thz
     noise = max(noise_factor(rows) for rows in ways)
     names = {row.amplifier for rows in ways for row in rows}
     spans_dbm = min(allowed[name].output_max_dbm for name in names) - db(comb.channels)

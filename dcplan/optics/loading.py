@@ -74,8 +74,7 @@ def load(
     """
     noise = noise_factor(rows)
     nli = nli_per_w2(kind, connector_db, rows, comb)
-    centre_thz = comb.first_thz + comb.centre * comb.width_ghz * 1e-3
-    optimum = optimum_w(ase_w(noise, centre_thz, comb.baud_gbd), float(nli[comb.centre]))
+    optimum = optimum_w(ase_w(noise, comb.centre_thz, comb.baud_gbd), float(nli[comb.centre]))
     largest_dbm = min(amplifiers[name].output_max_dbm for name in {booster, *(row.amplifier for row in rows)})
     most_dbm = largest_dbm - db(comb.channels)
     if math.isinf(optimum) or dbm(optimum) > most_dbm:

@@ -32,6 +32,11 @@ class Comb:
         """Index of the centre channel; of two, the upper."""
         return self.channels // 2
 
+    @property
+    def centre_thz(self) -> float:
+        """Frequency of the centre channel [THz]."""
+        return self.first_thz + self.centre * self.width_ghz * 1e-3
+
     def frequencies_thz(self) -> Array:
         """Centre frequencies [THz], shape (channels,)."""
         import numpy as np

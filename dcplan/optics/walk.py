@@ -58,9 +58,11 @@ class Loads:
 class Noise:
     """Noise over signal in 0.1 nm at the worst channel of each route, part by part; shape (R,) or (R, H)."""
 
+    every: Array
+    """All noise of every channel: transmitter, nodes, amplifiers, nonlinearity; shape (R, channels)."""
     worst_thz: Array
     total: Array
-    """All noise: transmitter, nodes, amplifiers, nonlinearity."""
+    """All noise of the worst channel."""
     booster: Array
     spans: Array
     nonlinear: Array
@@ -105,6 +107,7 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
     power = np.where(journey.hops >= 0, 1e-3 * 10 ** (launch / 10), 0.0)
     last = (journey.hops >= 0).sum(axis=1) - 1
     return Noise(
+        every=total,
         worst_thz=loads.comb.frequencies_thz()[worst],
         total=total[rows, worst],
         booster=booster * quantum[worst][:, None],

@@ -1,0 +1,192 @@
+"""Codes 5xx: light that cannot do what the file asks of it, and figures that are not to be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.diagnostics import Finding, Rule, Severity
+from dcplan.model.network import Route
+from dcplan.model.rules.examples import GOOD, adding, with_change
+from dcplan.optics.allowed import allowed_transponders, load_of, usable_modes
+from dcplan.optics.lightpath import evaluate
+from dcplan.optics.line import NoLine, design_lines
+from dcplan.optics.spans import span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.catalog.parts import Part, Transponder
+    from dcplan.model.network import Network
+    from dcplan.model.source import Loc
+    from dcplan.optics.budget import Lightpath
+
+C_BAND_THZ = 5.0
+"""Up to this width the tilt that Raman scattering makes stays small (0.06 dB of GSNR in 4.8 THz against GNPy)."""
+
+SPAN = Rule(
+    "DCP501",
+    "span-beyond-amplifiers",
+    Severity.ERROR,
+    "No allowed amplifier has the gain for the loss of this span, or none may stand in a place that the line needs."
+    " The loss is that of the fiber, two connectors and the repair allowance of the policy.",
+    with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 41}]", GOOD),
+    with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 12.4}]", GOOD),
+)
+BAND = Rule(
+    "DCP502",
+    "band-too-narrow",
+    Severity.ERROR,
+    "An allowed transponder has no mode that fits between `band_start_thz` and `band_end_thz`.",
+    adding("gear: {band_start_thz: 196.0, band_end_thz: 196.1, allow: {transponders: [800zr]}}\n", GOOD),
+    adding("gear: {band_start_thz: 195.0, band_end_thz: 196.1, allow: {transponders: [800zr]}}\n", GOOD),
+)
+UNPUBLISHED = Rule(
+    "DCP503",
+    "transponder-not-published",
+    Severity.ERROR,
+    "The required OSNR of this transponder is not published, so nobody outside its maker can tell where it closes."
+    " State it in an own transponder under `gear.transponders`.",
+    adding("gear: {allow: {transponders: [nokia-pse6s]}}\n", GOOD),
+    adding("gear: {allow: {transponders: [openzr+]}}\n", GOOD),
+)
+NO_MODE = Rule(
+    "DCP504",
+    "no-mode-closes",
+    Severity.ERROR,
+    "No allowed mode has margin from one end of this fiber to the other, so it can carry nothing.",
+    adding("gear: {allow: {transponders: [400zr]}}\n", with_change("length_km: 58", "length_km: 400", GOOD)),
+    adding("gear: {allow: {transponders: [400zr]}}\n", GOOD),
+)
+ESTIMATE = Rule(
+    "DCP505",
+    "low-confidence-part",
+    Severity.WARNING,
+    "The figures of this part are estimates or from memory; what the plan says of it is no better than they are.",
+    with_change("type: g652d", "type: hollow-core", GOOD),
+    GOOD,
+)
+SLOT = Rule(
+    "DCP506",
+    "slot-too-narrow",
+    Severity.WARNING,
+    "A signal takes symbol rate x (1 + roll-off). In a narrower slot neighbours overlap, which no figure here counts.",
+    adding("gear:\n  transponders:\n    own: {modes: {a: {rate_gbps: 400, baud_gbd: 70, width_ghz: 75}}}\n", GOOD),
+    adding("gear:\n  transponders:\n    own: {modes: {a: {rate_gbps: 400, baud_gbd: 60, width_ghz: 75}}}\n", GOOD),
+)
+WIDE_BAND = Rule(
+    "DCP507",
+    "band-beyond-c",
+    Severity.WARNING,
+    "Over more than the C band, Raman scattering moves power from high to low frequencies; this model has no Raman"
+    " and is too kind to the edges.",
+    adding("gear: {band_start_thz: 186.1}\n", GOOD),
+    GOOD,
+)
+LONG_SPAN = Rule(
+    "DCP508",
+    "span-beyond-policy",
+    Severity.WARNING,
+    "A span as built loses more than `policy.max_span_loss_db`, to which designed spans keep. An amplifier reaches it,"
+    " at a price in noise.",
+    with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 28}]", GOOD),
+    with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 12.4}]", GOOD),
+)
+
+RULES: tuple[Rule, ...] = (SPAN, BAND, UNPUBLISHED, NO_MODE, ESTIMATE, SLOT, WIDE_BAND, LONG_SPAN)
+
+
+def check(network: Network) -> list[Finding]:
+    """Spans, modes and parts of a valid network; lines and one-fiber lightpaths are designed on the way."""
+    return [*_parts(network), *_gear(network), *_policy_spans(network), *_fibers(network)]
+
+
+def _fibers(network: Network) -> Iterator[Finding]:
+    lines = design_lines(network)
+    for line in lines.values():
+        if isinstance(line, NoLine):
+            hint = "allow another amplifier, or put a hut into the span"
+            yield Finding(SPAN, network.document.locate(_span_at(network, line)), line.reason, hint)
+    if not usable_modes(network):
+        return
+    lit = [name for name, line in lines.items() if not isinstance(line, NoLine)]
+    routes = [Route((network.fibers[name].ends[0], network.fibers[name].ends[1]), (name,)) for name in lit]
+    for name, lightpath in zip(lit, evaluate(network, lines, routes, itemise=False), strict=True):
+        if not lightpath.closing:
+            at: Loc = ("fibers", name, "length_km" if network.fibers[name].spans is None else "spans")
+            hint = "allow a transponder of longer reach, or end the fiber at a site on the way"
+            yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), hint)
+
+
+def _span_at(network: Network, line: NoLine) -> Loc:
+    if line.span_number is None:
+        return ("gear", "allow", "amplifiers")
+    if network.fibers[line.fiber].spans is None:
+        return ("fibers", line.fiber, "length_km")
+    return ("fibers", line.fiber, "spans", line.span_number - 1)
+
+
+def _nearest(lightpath: Lightpath) -> str:
+    best = max(lightpath.budgets, key=lambda budget: -1e9 if budget.margin_db is None else budget.margin_db)
+    short = "" if best.margin_db is None else f", {-best.margin_db:.1f} dB short"
+    return (
+        f"none of {len(lightpath.budgets)} allowed modes closes over {lightpath.length_km:g} km; "
+        f"the nearest is {best.transponder} {best.mode}, stopped by {best.limit}{short}"
+    )
+
+
+def _parts(network: Network) -> Iterator[Finding]:
+    allow, locate = network.topology.gear.allow, network.document.locate
+    for name, fiber in network.fibers.items():
+        yield from _estimate(network, ("fibers", name, "type"), fiber.type, network.fiber_type(name))
+    for i, name in enumerate(allow.amplifiers or ()):
+        yield from _estimate(network, ("gear", "allow", "amplifiers", i), name, network.catalog.amplifiers[name])
+    for i, name in enumerate(allow.transponders or ()):
+        part, at = network.catalog.transponders[name], ("gear", "allow", "transponders", i)
+        yield from _estimate(network, at, name, part)
+        if all(mode.required_osnr_db is None for mode in part.modes.values()):
+            yield Finding(UNPUBLISHED, locate(at), f"{name} has no mode with a published required OSNR")
+        elif not _fits(network, part):
+            least = min(mode.width_ghz for mode in part.modes.values())
+            yield Finding(BAND, locate(at), f"{name} needs {least:g} GHz, the band has {_band_ghz(network):g}")
+
+
+def _estimate(network: Network, at: Loc, name: str, part: Part) -> Iterator[Finding]:
+    if part.confidence == "low":
+        message = f"{name} is an estimate: {part.note or part.source}"
+        yield Finding(ESTIMATE, network.document.locate(at), message, f"own figures go under `gear` as a part `{name}`")
+
+
+def _fits(network: Network, part: Transponder) -> bool:
+    return any(load_of(network, mode).channels > 0 for mode in part.modes.values() if mode.required_osnr_db is not None)
+
+
+def _band_ghz(network: Network) -> float:
+    gear = network.topology.gear
+    return (gear.band_end_thz - gear.band_start_thz) * 1e3
+
+
+def _gear(network: Network) -> Iterator[Finding]:
+    gear, locate = network.topology.gear, network.document.locate
+    if gear.allow.transponders is None and not any(
+        _fits(network, part) for part in allowed_transponders(network).values()
+    ):
+        yield Finding(BAND, locate(("gear",)), f"no mode of the catalog fits a band of {_band_ghz(network):g} GHz")
+    if _band_ghz(network) > C_BAND_THZ * 1e3:
+        yield Finding(WIDE_BAND, locate(("gear",)), f"a band of {_band_ghz(network):g} GHz without Raman tilt")
+    for part, transponder in gear.transponders.items():
+        for name, mode in transponder.modes.items():
+            taken = mode.baud_gbd * (1 + mode.roll_off)
+            if taken > mode.width_ghz:
+                at: Loc = ("gear", "transponders", part, "modes", name, "width_ghz")
+                message = f"{mode.baud_gbd:g} GBd at roll-off {mode.roll_off:g} takes {taken:.4g} GHz"
+                yield Finding(SLOT, locate(at), message, f"take a width of {-(-taken // 12.5) * 12.5:g} GHz")
+
+
+def _policy_spans(network: Network) -> Iterator[Finding]:
+    limit = network.policy.max_span_loss_db
+    for name, fiber in network.fibers.items():
+        for i, given in enumerate(fiber.spans or ()):
+            span = span_of(network.fiber_type(name), network.policy, given.length_km, given.loss_db)
+            if span.loss_db > limit + 1e-9:
+                message = f"span of {span.loss_db:.1f} dB with connectors and repairs, the policy allows {limit:g}"
+                yield Finding(LONG_SPAN, network.document.locate(("fibers", name, "spans", i)), message)
