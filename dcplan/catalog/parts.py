@@ -167,7 +167,7 @@ class Accelerator(Part):
 
     vendor: str = ""
     """Who makes it; without a calibration of its own, the nearest of its vendor is used."""
-    bf16_tflops: Positive | None
+    bf16_tflops: Positive | None = None
     """Peak dense bf16 [TFLOP/s]."""
     fp8_tflops: Positive | None = None
     """Peak dense fp8 [TFLOP/s]."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ class Terms:
     @property
     def total_s(self) -> float:
         """The step time [s]."""
-        return math.fsum(getattr(self, field.name) for field in fields(self))
+        return math.fsum(_VALUES(self))
+
+
+_VALUES = attrgetter(*(field.name for field in fields(Terms)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,164 @@
+"""What one microbatch costs one accelerator in one layer, forward and backward: kernels and collectives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.training import shapes
+from dcplan.training.collectives import all_reduce_s, all_to_all_s, group
+
+if TYPE_CHECKING:
+    from dcplan.catalog.parts import ModelShape
+    from dcplan.training.machine import Machine
+    from dcplan.training.step import Layout
+
+FLASH_BACKWARD = 2.5
+"""Products in the backward pass of flash attention over those in the forward (Dao 2023: five against two)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Time of one pass of one microbatch [s]."""
+
+    compute_s: float = 0.0
+    tp_s: float = 0.0
+    cp_s: float = 0.0
+    ep_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """All of it [s]."""
+        return self.compute_s + self.tp_s + self.cp_s + self.ep_s
+
+    def __add__(self, other: Pass) -> Pass:
+        return Pass(
+            self.compute_s + other.compute_s,
+            self.tp_s + other.tp_s,
+            self.cp_s + other.cp_s,
+            self.ep_s + other.ep_s,
+        )
+
+    def times(self, factor: float) -> Pass:
+        """The pass `factor` times over."""
+        return Pass(self.compute_s * factor, self.tp_s * factor, self.cp_s * factor, self.ep_s * factor)
+
+
+Cost = tuple[Pass, Pass]
+"""Forward and backward."""
+
+
+def layer_cost(model: ModelShape, s: int, layout: Layout, machine: Machine, *, moe: bool) -> Cost:
+    """Forward and backward of one layer for one microbatch.
+
+    Kernels: FLOPs / (peak × efficiency) + bytes / (HBM × efficiency) + a fixed time per pass, without overlap of the
+    two (Isaev et al. 2023, Calculon). Backward of a matrix product is twice its forward. Full recompute adds one
+    forward with its collectives; selective recompute adds one attention core where it is not flash attention, which
+    recomputes by itself. Element-wise bytes per token: Korthikanti et al. 2022, section 4, read and write of each
+    tensor stored there.
+    """
+    tokens = layout.microbatch * s / layout.cp
+    products = _products_s(model, tokens, layout, machine, moe=moe)
+    core, core_traffic = _attention_core(model, s, tokens, layout, machine)
+    size = shapes.layer_size(model, moe=moe)
+    weights = (size.shared + size.experts / layout.ep) / layout.tp
+    kernels = _elementwise_bytes(model, tokens, layout, moe=moe)
+    forward_compute = products + core + (kernels + core_traffic + 2 * weights) / machine.hbm + machine.layer_s
+    core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
+    backward_compute = (
+        2 * products + core_backward + (2 * kernels + 19 / 13 * core_traffic + 10 * weights) / machine.hbm
+    ) + machine.layer_s
+    tp = _tp_s(model, tokens, layout, machine, moe=moe)
+    cp = _cp_s(model, tokens, layout, machine)
+    ep = _ep_s(model, tokens, layout, machine) if moe else 0.0
+    forward = Pass(forward_compute, tp, _hidden(cp, core), ep)
+    backward = Pass(backward_compute, tp, _hidden(2 * cp, core_backward), ep)
+    if layout.recompute == "full":
+        backward += forward
+    elif layout.recompute == "selective" and not machine.modern:
+        backward += Pass(core + core_traffic / machine.hbm)
+    return forward, backward
+
+
+def head_cost(model: ModelShape, s: int, layout: Layout, machine: Machine) -> Cost:
+    """Logits and loss of one microbatch: 2 T h V / t products, 12 and 6 bytes per logit, one all-reduce backward."""
+    tokens = layout.microbatch * s / layout.cp
+    logits = tokens * model.vocab / layout.tp
+    products = 2 * logits * model.hidden / machine.bf16_flops
+    weights = shapes.embedding_parameters(model) / layout.tp
+    reduce_s = all_reduce_s(group(machine, layout.tp, 1), 2 * tokens * model.hidden)
+    forward = Pass(products + (12 * logits + 2 * weights) / machine.hbm)
+    return forward, Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
+
+
+def embedding_cost(model: ModelShape, s: int, layout: Layout, machine: Machine) -> Cost:
+    """Look-up and its gradient: 4 bytes and 10 bytes per token and hidden unit; one all-reduce forward."""
+    width = layout.microbatch * s / layout.cp * model.hidden
+    reduce_s = all_reduce_s(group(machine, layout.tp, 1), 2 * width)
+    return Pass(4 * width / machine.hbm, reduce_s), Pass(10 * width / machine.hbm)
+
+
+def _products_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine, *, moe: bool) -> float:
+    size = shapes.layer_size(model, moe=moe)
+    dense = 2 * tokens * (size.met - size.met_experts) / layout.tp / machine.gemm_flops
+    return dense + 2 * tokens * size.met_experts / layout.tp / machine.moe_flops
+
+
+def _attention_core(model: ModelShape, s: int, tokens: float, layout: Layout, machine: Machine) -> tuple[float, float]:
+    """Time of its products and bytes of its softmax. Flash skips the masked half and keeps scores on chip."""
+    full = 2 * tokens * s * shapes.attention_width(model) / layout.tp / machine.bf16_flops
+    if machine.modern:
+        return full / 2, 0.0
+    return full, 13 * tokens * s * model.heads / layout.tp
+
+
+def _elementwise_bytes(model: ModelShape, tokens: float, layout: Layout, *, moe: bool) -> float:
+    """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, and operands.
+
+    A matrix product reads its input and writes its output, 2 bytes each, beside its weights: 4 h + qkv + attention
+    output + inner feed-forward on both sides.
+    """
+    spread = layout.tp if layout.sequence_parallel else 1
+    per_ffn = 6 if model.glu else 4
+    width, visited = model.ffn, 1
+    if moe:
+        visited = (model.topk or 1) + model.shared_experts
+        width = (model.moe_ffn or model.ffn) * visited
+    sharded = 4 * shapes.qkv_width(model) + per_ffn * width
+    operands = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn // 2 * width)
+    inputs = 4 * (1 + visited) * model.hidden
+    routed = 8 * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
+    return tokens * (22 * model.hidden / spread + inputs + (sharded + operands + routed) / layout.tp)
+
+
+def _tp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine, *, moe: bool) -> float:
+    """Two all-reduces of 2 T h bytes a pass; reduce-scatter and all-gather with sequence parallelism: same bytes.
+
+    In a layer with experts the second one carries the tokens of every expert they visit.
+    """
+    if layout.tp == 1:
+        return 0.0
+    over = group(machine, layout.tp, 1)
+    size = 2 * tokens * model.hidden
+    second = size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
+    return all_reduce_s(over, size) + all_reduce_s(over, second)
+
+
+def _cp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) -> float:
+    """Keys and values go once round the ring: (c−1) × 2 bytes × tokens × width / t."""
+    if layout.cp == 1:
+        return 0.0
+    over = group(machine, layout.cp, layout.tp)
+    size = 2 * tokens * shapes.kv_width(model) / layout.tp
+    return (layout.cp - 1) * (size / over.ring + over.hop_s)
+
+
+def _ep_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) -> float:
+    """Dispatch and combine of one pass: two all-to-alls of 2 T h topk / t bytes."""
+    over = group(machine, layout.ep, layout.tp)
+    return 2 * all_to_all_s(over, machine, 2 * tokens * model.hidden * (model.topk or 1) / layout.tp)
+
+
+def _hidden(exchange_s: float, core_s: float) -> float:
+    """Ring attention hides the exchange of one block behind the products of another."""
+    return max(0.0, exchange_s - core_s)

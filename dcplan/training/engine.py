@@ -1,0 +1,113 @@
+"""The step time of a layout on a view of the network, its inverse, and what is left when a site is lost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.training import shapes
+from dcplan.training.evidence import evidence
+from dcplan.training.machine import peak_tflops
+from dcplan.training.memory import memory
+from dcplan.training.place import places, site_ranks
+from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
+from dcplan.training.terms import cross_site_gb, no_distance, step_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dcplan.model.network import Pair, SiteId
+
+__all__ = ["cross_site_gb", "needed_rates", "one_site", "step_time", "without_sites"]
+
+RATE_TOLERANCE = 1e-9
+"""Relative width at which the search for needed rates stops."""
+
+
+def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
+    """Time of one training step: m t_max + bubble + exposed collectives + exchange between sites + optimizer + fixed.
+
+    t_max: one microbatch in the slowest stage, forward and backward, its TP, CP and EP collectives included [s].
+    Sites that wait for a slower one show it as straggler. A pair without a path makes the step infinite.
+    ValueError when a share does not hold whole ranks or stages, or lacks the precision.
+    Source: Narayanan et al. 2021 (SC21) and Korthikanti et al. 2022 for the sum; each part is documented where it is
+    made. MFU counts causal attention half and no recompute, over the peak in the precision of the job.
+    """
+    terms, extra = step_terms(workload, layout, links)
+    flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch)
+    peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
+    step_s = terms.total_s
+    return StepTime(
+        plan=layout.name,
+        terms=terms,
+        memory=memory(workload, layout, extra),
+        cross_site_gb=cross_site_gb(workload, layout),
+        mfu_percent=100 * flops / peak / step_s,
+        tokens_per_s=workload.batch * workload.sequence_length / step_s,
+        evidence=evidence(workload, layout),
+    )
+
+
+def one_site(workload: Workload, layout: Layout) -> StepTime:
+    """The same plan with all accelerators in one site: what crosses sites goes over the scale-out network instead.
+
+    That is the step time at infinite rate and no latency, where only the NICs limit the exchange.
+    """
+    return step_time(workload, layout, no_distance(workload, layout))
+
+
+def needed_rates(
+    workload: Workload, layout: Layout, latency_ms: Mapping[Pair, float], overhead_percent: float
+) -> dict[Pair, float] | None:
+    """The least rates between sites [Gb/s], proportional to the bytes of each pair, that keep the promised overhead.
+
+    Overhead is step time over `one_site` minus one. Found by bisection on the common factor, for the step time never
+    rises with rate; the returned rates keep the promise, rates smaller by 10⁻⁶ do not. None when not even infinite
+    rates do, for latency alone costs more, or a pair has no path; empty when nothing crosses sites.
+    """
+    pairs = cross_site_gb(workload, layout)
+    if not pairs:
+        return {}
+    if any(ends not in latency_ms for ends in pairs):
+        return None
+    limit = one_site(workload, layout).step_s * (1 + overhead_percent / 100)
+
+    def holds(factor: float) -> bool:
+        rates = {ends: size * factor for ends, size in pairs.items()}
+        return step_terms(workload, layout, Links(rates, latency_ms))[0].total_s <= limit
+
+    if not holds(math.inf):
+        return None
+    high = 8 / limit  # all bytes in one step
+    while not holds(high):
+        high *= 2
+        if high > 1e15:
+            return None
+    low = high / 2
+    while holds(low):
+        high, low = low, low / 2
+    while high - low > RATE_TOLERANCE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return {ends: size * high for ends, size in pairs.items()}
+
+
+def without_sites(workload: Workload, layout: Layout, lost: frozenset[SiteId]) -> tuple[Workload, Layout] | Misfit:
+    """The job after the loss of sites: data parallel ranks elsewhere go on with the batch that each had.
+
+    The batch shrinks to the share of ranks that is left. A pipeline over sites stops with any of its stages.
+    """
+    left = tuple(share for share in workload.shares if share.site not in lost)
+    if len(left) == len(workload.shares):
+        return workload, layout
+    gone = ", ".join(sorted({share.site for share in workload.shares} & lost))
+    if not left:
+        return Misfit(layout.name, "sites", f"the job has no accelerators outside {gone}")
+    if layout.across == "pp":
+        return Misfit(layout.name, "sites", f"stages of the pipeline are lost with {gone}")
+    ranks = site_ranks(places(workload, layout))
+    dp = sum(count for site, count in ranks.items() if site not in lost)
+    several = len({share.site for share in left}) > 1
+    smaller = replace(workload, shares=left, batch=dp * layout.microbatch * layout.microbatches)
+    return smaller, replace(layout, dp=dp, across=layout.across if several else "none")

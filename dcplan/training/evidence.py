@@ -1,0 +1,41 @@
+"""How far a step time can be trusted: whether its constants were measured, and how near this job is to what was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.training import shapes
+
+if TYPE_CHECKING:
+    from dcplan.training.step import Layout, Share, Workload
+
+NEAR = 2.0
+"""Within this factor of the fitted range counts as interpolated."""
+ORDER = ("measured-range", "interpolated", "extrapolated")
+
+
+def evidence(workload: Workload, layout: Layout) -> str:
+    """measured-range, interpolated or extrapolated; the worst of the shares.
+
+    measured-range: a dense model in one site, on an accelerator that the calibration was fitted on, with hidden size
+    and number of accelerators between those of the fitted records. interpolated: the same within a factor of two, or
+    over several sites, whose exchange is computed. extrapolated: all else, and every calibration that is an estimate.
+    """
+    found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
+    if layout.across != "none" and found == "measured-range":
+        return "interpolated"
+    return found
+
+
+def _of_share(workload: Workload, share: Share) -> str:
+    fitted = share.calibration
+    known = fitted.fitted_on and share.accelerator_id in fitted.fitted_accelerators
+    if not known or shapes.is_moe(workload.model) or fitted.precision != workload.precision:
+        return "extrapolated"
+    ranges = ((workload.model.hidden, fitted.fitted_hidden), (workload.accelerators, fitted.fitted_count))
+    far = 1.0
+    for value, bounds in ranges:
+        if bounds is None:
+            return "extrapolated"
+        far = max(far, bounds[0] / value, value / bounds[1])
+    return "measured-range" if far == 1.0 else "interpolated" if far <= NEAR else "extrapolated"

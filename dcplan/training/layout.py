@@ -1,0 +1,159 @@
+"""Parallelism plans made whole for a workload: sizes multiply out, everything divides, memory fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.training.memory import USABLE, fits, memory
+from dcplan.training.pipeline import divides
+from dcplan.training.place import places, site_ranks
+from dcplan.training.search import search
+from dcplan.training.step import Layout, Misfit
+
+if TYPE_CHECKING:
+    from dcplan.model.schema import Job, ParallelismPlan
+    from dcplan.training.step import Workload
+
+
+def layouts(workload: Workload, job: Job) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
+    """The layouts of a job that can run, and why the others cannot.
+
+    Named plans are each made whole and checked, in the order of the file. `auto` searches; see `search.search`.
+    """
+    if isinstance(job.plans, str):
+        return search(workload)
+    results = [complete(name, plan, workload) for name, plan in job.plans.items()]
+    return (
+        tuple(result for result in results if isinstance(result, Layout)),
+        tuple(result for result in results if isinstance(result, Misfit)),
+    )
+
+
+def complete(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
+    """One plan with every size known, or the first rule that it breaks, with numbers."""
+    layout = _sized(name, plan, workload)
+    if isinstance(layout, Misfit):
+        return layout
+    trouble = _uneven(layout, workload) or _batch(layout, plan, workload) or _over_sites(layout, plan, workload)
+    if trouble:
+        return trouble
+    layout = _spread(layout, plan, workload)
+    if isinstance(layout, Misfit):
+        return layout
+    boundaries = len(workload.shares) - 1 if layout.across == "pp" else 0
+    used = memory(workload, layout, (layout.extra_in_flight or 0) * boundaries)
+    if not fits(used):
+        usable = USABLE * used.capacity_gb
+        return Misfit(
+            name,
+            "memory",
+            f"needs {used.total_gb:.1f} GB per accelerator, {usable:.1f} of {used.capacity_gb:g} GB can be filled: "
+            f"weights {used.weights_gb:.1f}, gradients {used.gradients_gb:.1f}, optimizer {used.optimizer_gb:.1f}, "
+            f"activations {used.activations_gb:.1f} GB",
+        )
+    return layout
+
+
+def _sized(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
+    total, model_parallel = workload.accelerators, plan.tp * plan.cp * plan.pp
+    product = f"tp {plan.tp} × cp {plan.cp} × pp {plan.pp}"
+    dp, rest = divmod(total, model_parallel)
+    if rest or not dp:
+        return Misfit(name, "layout", f"{product} = {model_parallel:,} does not divide {total:,} accelerators")
+    if plan.dp not in {None, dp}:
+        wanted = model_parallel * (plan.dp or 0)
+        return Misfit(name, "layout", f"{product} × dp {plan.dp} = {wanted:,}, the job has {total:,} accelerators")
+    several = len({share.site for share in workload.shares}) > 1
+    return Layout(
+        name=name,
+        tp=plan.tp,
+        cp=plan.cp,
+        pp=plan.pp,
+        ep=plan.ep,
+        dp=dp,
+        virtual_stages=plan.virtual_stages,
+        microbatch=plan.microbatch,
+        microbatches=workload.batch // (dp * plan.microbatch),
+        sharding=plan.sharding,
+        shard_size=dp,
+        recompute=plan.recompute,
+        sequence_parallel=plan.sequence_parallel,
+        across=plan.across if several else "none",
+        sync=plan.sync,
+        extra_in_flight=plan.extra_in_flight,
+    )
+
+
+def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
+    """Heads, layers, experts and tokens that do not divide."""
+    model, s = workload.model, workload.sequence_length
+    if model.heads % layout.tp:
+        reason = f"tp {layout.tp} does not divide {model.heads} attention heads"
+    elif not divides(model, layout.pp, layout.virtual_stages):
+        reason = (
+            f"{model.layers} layers (or {model.layers} + 2, embedding and logits counted) do not fall evenly on "
+            f"pp {layout.pp} × {layout.virtual_stages} virtual stages"
+        )
+    elif layout.virtual_stages > 1 and layout.pp == 1:
+        reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
+    elif layout.cp > 1 and s % (2 * layout.cp):
+        reason = f"a sequence of {s:,} tokens does not fall on 2 × cp {layout.cp} chunks"
+    elif layout.ep > 1 and not model.experts:
+        reason = f"ep {layout.ep} needs experts, the model is dense"
+    elif (model.experts or layout.ep) % layout.ep:
+        reason = f"ep {layout.ep} does not divide {model.experts} experts"
+    elif (layout.dp * layout.cp) % layout.ep:
+        reason = f"ep {layout.ep} does not divide dp {layout.dp} × cp {layout.cp}"
+    else:
+        return None
+    return Misfit(layout.name, "layout", reason)
+
+
+def _batch(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Misfit | None:
+    each = layout.dp * plan.microbatch
+    if workload.batch % each or not layout.microbatches:
+        return Misfit(
+            layout.name,
+            "batch",
+            f"a batch of {workload.batch:,} sequences is not a multiple of "
+            f"dp {layout.dp:,} × microbatch {plan.microbatch} = {each:,}",
+        )
+    if layout.virtual_stages > 1 and layout.microbatches % layout.pp:
+        return Misfit(
+            layout.name,
+            "batch",
+            f"an interleaved schedule needs microbatches in multiples of pp {layout.pp}, "
+            f"a rank has {layout.microbatches}",
+        )
+    return None
+
+
+def _over_sites(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Misfit | None:
+    """What may stand in one share and what may cross sites."""
+    if layout.across == "pp" and plan.virtual_stages > 1:
+        return Misfit(
+            layout.name,
+            "sites",
+            f"{plan.virtual_stages} virtual stages over sites would cross them {plan.virtual_stages} times as often; "
+            "a pipeline over sites is planned with one stage per stage",
+        )
+    try:
+        places(workload, layout)
+    except ValueError as error:
+        what = "whole pipeline stages (tp × cp × dp)" if layout.across == "pp" else "whole ranks (tp × cp × pp)"
+        return Misfit(layout.name, "sites", f"a site must hold {what}: {error}")
+    return None
+
+
+def _spread(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
+    """The layout with its sharding group, which stays inside a site, as experts do."""
+    ranks = (layout.dp,) if layout.across == "pp" else tuple(site_ranks(places(workload, layout)).values())
+    for here in ranks:
+        if (here * layout.cp) % layout.ep:
+            reason = f"ep {layout.ep} does not divide the {here * layout.cp:,} dp × cp ranks of a site"
+            return Misfit(layout.name, "sites", reason)
+        if plan.shard_size is not None and here % plan.shard_size:
+            reason = f"shard_size {plan.shard_size} does not divide the {here:,} data parallel ranks of a site"
+            return Misfit(layout.name, "sites", reason)
+    return replace(layout, shard_size=plan.shard_size or min(ranks))

@@ -1,0 +1,62 @@
+"""An accelerator as the step-time model sees it: what its kernels and collectives reach, in SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.training.step import Share
+
+FLASH_AND_OVERLAP_SINCE = 2023
+"""Megatron-LM took up flash attention, overlapped gradient reduction and overlapped stage transfers during 2023."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One accelerator with its calibration applied."""
+
+    gemm_flops: float
+    """Matrix products of linear layers, in the precision of the job [FLOP/s]."""
+    bf16_flops: float
+    """Attention core and logits, which stay in bf16 [FLOP/s]."""
+    moe_flops: float
+    """Grouped products of routed experts [FLOP/s]."""
+    hbm: float
+    """Element-wise kernels [bytes/s]."""
+    up: float
+    """Scale-up collectives, one direction [bytes/s]."""
+    out: float
+    """Scale-out collectives, one accelerator's NIC, one direction [bytes/s]."""
+    domain: int
+    """Accelerators in a scale-up domain."""
+    layer_s: float
+    step_s: float
+    modern: bool
+    """Flash attention; gradients and stage transfers overlap with compute."""
+
+
+def peak_tflops(share: Share, precision: str) -> float | None:
+    """Dense peak in a precision [TFLOP/s]; None where the accelerator has none."""
+    return share.accelerator.fp8_tflops if precision == "fp8" else share.accelerator.bf16_tflops
+
+
+def machine(share: Share, precision: str) -> Machine:
+    """The accelerator of a share, calibrated. ValueError when it has no peak in that precision."""
+    part, fitted = share.accelerator, share.calibration
+    peak = peak_tflops(share, precision)
+    if peak is None:
+        raise ValueError(f"{share.accelerator_id} has no {precision} peak in the catalog")
+    gemm = peak * 1e12 * fitted.gemm_efficiency
+    return Machine(
+        gemm_flops=gemm,
+        bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * fitted.gemm_efficiency,
+        moe_flops=gemm * fitted.moe_efficiency,
+        hbm=part.hbm_tb_per_s * 1e12 * fitted.memory_efficiency,
+        up=part.scale_up_gb_per_s * 1e9 * fitted.scale_up_efficiency,
+        out=part.nic_gbps * 1e9 / 8 * fitted.scale_out_efficiency,
+        domain=part.scale_up_domain,
+        layer_s=fitted.layer_us * 1e-6,
+        step_s=fitted.step_ms * 1e-3,
+        modern=fitted.software_year >= FLASH_AND_OVERLAP_SINCE,
+    )

@@ -1,0 +1,55 @@
+"""Where a layout stands: data parallel ranks or pipeline stages of each share, and the sites in order."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.model.network import SiteId
+    from dcplan.training.step import Layout, Share, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The part of a layout on one share."""
+
+    share: Share
+    ranks: int
+    """Data parallel ranks that run on it."""
+    stages: int
+    """Pipeline stages that each of them has here."""
+
+
+def places(workload: Workload, layout: Layout) -> tuple[Place, ...]:
+    """Each share with its ranks and stages, in the order of the job's sites.
+
+    Across pp a share holds whole stages of every rank; otherwise it holds whole ranks with all their stages.
+    ValueError when a share is not a whole number of them.
+    """
+    whole = layout.tp * layout.cp * (layout.dp if layout.across == "pp" else layout.pp)
+    result = []
+    for share in workload.shares:
+        parts, rest = divmod(share.count, whole)
+        if rest or not parts:
+            raise ValueError(f"{share.count} accelerators in {share.site} are not a multiple of {whole}")
+        if layout.across == "pp":
+            result.append(Place(share, layout.dp, parts))
+        else:
+            result.append(Place(share, parts, layout.pp))
+    return tuple(result)
+
+
+def site_ranks(where: tuple[Place, ...]) -> dict[SiteId, int]:
+    """Data parallel ranks of each site, all its shares together, in the order of the job."""
+    ranks: dict[SiteId, int] = {}
+    for place in where:
+        ranks[place.share.site] = ranks.get(place.share.site, 0) + place.ranks
+    return ranks
+
+
+def crossings(where: tuple[Place, ...]) -> tuple[tuple[SiteId, SiteId], ...]:
+    """Neighbouring sites of a pipeline over sites, from the first stage to the last."""
+    sites = [place.share.site for place in where]
+    return tuple((a, b) for a, b in itertools.pairwise(sites) if a != b)

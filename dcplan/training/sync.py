@@ -1,0 +1,199 @@
+"""Gradients: reduction inside a site, exchange across sites, and how much of either hides behind the backward pass.
+
+Across sites one pattern is used for each way to synchronise, so that bytes and demands agree:
+hierarchical: reduce-scatter inside, direct exchange between all pairs of sites, gather inside;
+synchronous: one ring through all ranks that visits the sites in the order of the job, both ways round.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.model.network import Pair, pair
+from dcplan.training import shapes
+from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
+from dcplan.training.pipeline import stage_layers
+from dcplan.training.place import site_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dcplan.training.machine import Machine
+    from dcplan.training.place import Place
+    from dcplan.training.step import Layout, Links, Workload
+
+BUCKET_PARAMETERS = 40e6
+"""Parameters in a gradient bucket (Megatron-LM, --ddp-bucket-size)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What one accelerator's collectives of gradients and weights take in a step, before any of it is hidden [s]."""
+
+    reduce_s: float
+    """Reduce-scatter inside the site, and with sharding 0 the gather of gradients that mirrors it."""
+    cross_s: float
+    """Its NIC's share of the exchange across sites."""
+    gather_s: float
+    """One all-gather of weights inside the sharding group; 0 without sharding."""
+    buckets: int
+
+
+def local_parameters(workload: Workload, layout: Layout) -> tuple[float, float]:
+    """Parameters on one accelerator of the fullest stage: those met by every token, and routed experts."""
+    model = workload.model
+    dense = shapes.layer_size(model, moe=False)
+    sparse = shapes.layer_size(model, moe=True) if shapes.is_moe(model) else dense
+    best = (0.0, 0.0)
+    for kind in stage_layers(model, layout.pp):
+        ends = kind.embedding + kind.head
+        ends = 1 if model.tied and layout.pp == 1 else ends
+        shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
+        found = (shared / layout.tp, kind.moe * sparse.experts / (layout.ep * layout.tp))
+        best = max(best, found, key=sum)
+    return best
+
+
+def gradient_gb(workload: Workload) -> float:
+    """All gradients once, as they go between sites: parameters × gradient_bits / 8 [GB]."""
+    return shapes.parameters(workload.model) * workload.gradient_bits / 8 / 1e9
+
+
+def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
+    """Gradient bytes between two sites in a step, in each direction [GB], with S = parameters × gradient_bits / 8.
+
+    hierarchical: 2 S/n between each pair of n sites, so a site sends 2(n−1)/n S in all.
+    synchronous: the ring carries 2(d−1)/d S per lap of d ranks; halves run both ways round, so each of the n edges
+    carries (d−1)/d S per direction; with two sites both edges join the same pair.
+    """
+    ranks = site_ranks(where)
+    sites = list(ranks)
+    n, size = len(sites), gradient_gb(workload)
+    if n < 2:
+        return {}
+    if layout.sync == "hierarchical":
+        return {pair(a, b): 2 * size / n for i, a in enumerate(sites) for b in sites[i + 1 :]}
+    d = sum(ranks.values()) * layout.cp
+    result: dict[Pair, float] = {}
+    for a, b in zip(sites, sites[1:] + sites[:1], strict=True):
+        result[pair(a, b)] = result.get(pair(a, b), 0.0) + (d - 1) / d * size
+    return result
+
+
+def exchange_s(size_gb: Mapping[Pair, float], links: Links) -> float:
+    """Time in which every pair of sites has sent its bytes: max over pairs of 8 bytes / rate; infinite without path."""
+    return max((8 * size / rate_gbps(links, ends) for ends, size in size_gb.items()), default=0.0)
+
+
+def rate_gbps(links: Links, ends: Pair) -> float:
+    """The rate of a pair, never zero: a hair above it where there is no path, so that times are infinite."""
+    return links.rate_gbps.get(ends) or math.ulp(0.0)
+
+
+def latency_s(size_gb: Mapping[Pair, float], layout: Layout, links: Links) -> float:
+    """Latency that no overlap hides: what the last bucket waits.
+
+    hierarchical: two one-way trips (there and back: scatter, gather) over the longest pair.
+    synchronous: two laps of the ring, each over every edge between sites.
+    """
+    one_way = {ends: links.latency_ms.get(ends, math.inf) / 1e3 for ends in size_gb}
+    if not one_way:
+        return 0.0
+    if layout.sync == "hierarchical":
+        return 2 * max(one_way.values())
+    return 2 * sum(one_way.values()) * (2 if len(one_way) == 1 else 1)
+
+
+def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, sites: int, total: int) -> Reduction:
+    """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks, over `sites` sites.
+
+    Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups, all-gather.
+    Across: 2(n−1)/n of its share of the gradients through its own NIC. Experts are spread over the data parallel
+    ranks already, so theirs go over ep times fewer ranks. Gradients are reduced in 16 bits or more inside a site.
+    """
+    bits = max(16, workload.gradient_bits)
+    locals_ = local_parameters(workload, layout)
+    reduce_s = cross_s = gather_s = 0.0
+    for held, thinner in zip(locals_, (1, layout.ep), strict=True):
+        if not held:
+            continue
+        inside = max(1, ranks * layout.cp // thinner)
+        shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
+        size = held * bits / 8
+        over = group(machine, shard, layout.tp * thinner)
+        if sites > 1 and layout.sync == "synchronous":
+            everyone = max(1, total * layout.cp // thinner)
+            reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), size)
+        else:
+            reduce_s += reduce_scatter_s(over, size)
+            groups = inside // shard
+            reduce_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
+            if not layout.sharding:
+                reduce_s += reduce_scatter_s(over, size)
+            wire = held * workload.gradient_bits / 8
+            cross_s += 2 * (sites - 1) / sites * wire / inside / machine.out
+        if layout.sharding:
+            gather_s += reduce_scatter_s(over, 2 * held)
+    buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)
+    return Reduction(reduce_s, cross_s, gather_s, max(1, buckets))
+
+
+def exposed_s(cost_s: float, window_s: float, buckets: int) -> float:
+    """What of a collective is not hidden: max(C − w, C / buckets); the last bucket has nothing to hide behind."""
+    return max(cost_s - window_s, cost_s / buckets)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What gradients can hide behind: the last microbatch's backward pass, and the cool-down of the pipeline."""
+
+    backward_s: float
+    forward_s: float
+    stagger_s: float
+    """How much later than its neighbour a stage has its gradients: tB / v [s]."""
+    overlap: bool
+
+
+def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
+    """Exposed gradient and weight exchange inside a site in one step [s].
+
+    Sharding 0 and 1 reduce once, behind the last microbatch's backward pass; 2 and 3 behind every one's. Sharding 1
+    and 2 gather the weights once, behind the next forward pass; 3 gathers them forward and backward for each
+    microbatch, on the same NICs as its gradients.
+    """
+    m = layout.microbatches
+    if not window.overlap:
+        times, gathers = m if layout.sharding >= 2 else 1, 2 * m if layout.sharding == 3 else 1
+        return times * work.reduce_s + work.cross_s + gathers * work.gather_s
+    last = _last_backward_s(layout, work, window) + exposed_s(work.gather_s, window.forward_s, work.buckets)
+    if layout.sharding == 3:
+        both = window.forward_s + window.backward_s
+        return last + (m - 1) * exposed_s(2 * work.gather_s + work.reduce_s, both, work.buckets)
+    if layout.sharding == 2:
+        return last + (m - 1) * exposed_s(work.reduce_s, window.backward_s, work.buckets)
+    return last
+
+
+def _last_backward_s(layout: Layout, work: Reduction, window: Window) -> float:
+    """What the last microbatch's backward pass does not hide of the exchange on the NICs."""
+    nics = work.reduce_s + work.cross_s + (work.gather_s if layout.sharding == 3 else 0.0)
+    return exposed_s(nics, window.backward_s, work.buckets)
+
+
+def across_s(layout: Layout, work: Reduction, window: Window, wan_s: float) -> float:
+    """Exposed exchange across sites in one step, beyond what the NICs expose anyway, latency apart [s].
+
+    The stages share the links between sites. Stage i has its gradients i tB/v before stage 0, so
+    exposed = max(C − w − (p−1) tB/v, C/p − w, C/(p buckets)), C = time on the links, w = tB of the last microbatch
+    where the software overlaps, else 0. Chunks are pipelined through the steps of the hierarchy.
+    """
+    p = layout.pp
+    late = (p - 1) * window.stagger_s
+    if not window.overlap:
+        base = work.cross_s if layout.sync == "hierarchical" else work.reduce_s
+        return max(0.0, max(wan_s - late, wan_s / p) - base)
+    w = window.backward_s
+    exposed = max(wan_s - w - late, wan_s / p - w, wan_s / p / work.buckets)
+    return max(0.0, exposed - _last_backward_s(layout, work, window))

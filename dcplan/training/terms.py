@@ -1,0 +1,268 @@
+"""The terms of a step: replicas of the model on shares, or stages of a pipeline over sites."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.model.network import Pair, pair
+from dcplan.training import shapes
+from dcplan.training.collectives import group
+from dcplan.training.machine import Machine, machine
+from dcplan.training.memory import USABLE, in_flight_gb, memory
+from dcplan.training.pipeline import Boundary, Stage, boundary_delay_s, bubble_s, stages, to_hide
+from dcplan.training.place import Place, crossings, places, site_ranks
+from dcplan.training.step import Links, Terms
+from dcplan.training.sync import (
+    Reduction,
+    Window,
+    across_s,
+    exchange_s,
+    gradient_pairs,
+    inside_s,
+    latency_s,
+    local_parameters,
+    rate_gbps,
+    reduction,
+)
+
+if TYPE_CHECKING:
+    from dcplan.training.step import Layout, Workload
+
+OPTIMIZER_TRAFFIC = 30
+"""Bytes that Adam reads and writes per parameter: gradient, master weight and two moments, new bf16 weight."""
+
+
+def step_terms(workload: Workload, layout: Layout, links: Links) -> tuple[Terms, int]:
+    """The terms of a step, and the extra microbatches in flight that it takes."""
+    where = places(workload, layout)
+    boxes = tuple(machine(place.share, workload.precision) for place in where)
+    if layout.across == "pp":
+        return _over_stages(workload, layout, where, boxes, links)
+    return _over_ranks(workload, layout, where, boxes, links), 0
+
+
+def no_distance(workload: Workload, layout: Layout) -> Links:
+    """Sites side by side: infinite rate, no latency."""
+    pairs = cross_site_gb(workload, layout)
+    return Links(dict.fromkeys(pairs, math.inf), dict.fromkeys(pairs, 0.0))
+
+
+def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
+    """Bytes between each pair of sites in one step, in each direction [GB].
+
+    Over dp: see `sync.gradient_pairs`. Over pp: 2 B s h between neighbouring sites (activations one way, their
+    gradients the other way), and the gradient of a tied embedding between the first site and the last.
+    """
+    where = places(workload, layout)
+    if layout.across == "dp":
+        return gradient_pairs(workload, layout, where)
+    if layout.across == "none":
+        return {}
+    model = workload.model
+    result: dict[Pair, float] = {}
+    for a, b in crossings(where):
+        size = 2 * workload.batch * workload.sequence_length * model.hidden / 1e9
+        result[pair(a, b)] = result.get(pair(a, b), 0.0) + size
+    if (tied := _tied_gb(workload)) and (ends := _first_and_last(where)):
+        result[ends] = result.get(ends, 0.0) + tied
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Replica:
+    """One data parallel rank on one share: its terms without exchange across sites, and what that can hide behind."""
+
+    terms: Terms
+    work: Reduction
+    window: Window
+
+
+def _over_ranks(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
+) -> Terms:
+    ranks = site_ranks(where)
+    replicas = []
+    for place, box in zip(where, boxes, strict=True):
+        kinds = stages(workload.model, workload.sequence_length, layout, box)
+        work = reduction(workload, layout, box, ranks[place.share.site], len(ranks), layout.dp)
+        replicas.append(_replica(workload, layout, place, box, kinds, work))
+    slow = max(replicas, key=lambda replica: replica.terms.total_s)
+    fast = min(replicas, key=lambda replica: replica.terms.total_s)
+    pairs = gradient_pairs(workload, layout, where)
+    sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + latency_s(pairs, layout, links)
+    return replace(fast.terms, straggler_s=slow.terms.total_s - fast.terms.total_s, sync_s=sync_s)
+
+
+def _replica(
+    workload: Workload, layout: Layout, place: Place, box: Machine, kinds: tuple[Stage, ...], work: Reduction
+) -> _Replica:
+    slowest = max(kinds, key=lambda stage: stage.total_s)
+    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
+    window = _window(layout, slowest, box)
+    tied_s = 0.0
+    if layout.pp > 1 and workload.model.tied:
+        tied_s = _tied_gb(workload) * 1e9 / layout.tp / box.out
+    terms = replace(
+        _repeated(layout, slowest),
+        pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
+        bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
+        dp_s=inside_s(layout, work, window) + tied_s,
+        optimizer_s=_optimizer_s(workload, layout, box),
+        fixed_s=box.step_s,
+    )
+    return _Replica(terms, work, window)
+
+
+def _over_stages(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
+) -> tuple[Terms, int]:
+    """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
+    kinds = [stages(workload.model, workload.sequence_length, layout, box) for box in boxes]
+    placed = _placed(where, kinds)
+    slowest = max(placed, key=lambda stage: stage.total_s)
+    heaviest = [max(stages_, key=lambda stage: stage.total_s) for stages_ in kinds]
+    fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
+    whole_s = math.fsum(stage.total_s * stage.stages for stage in placed)
+    boundaries = _boundaries(workload, layout, where, boxes, links, slowest)
+    worst = [
+        _replica(
+            workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 1, layout.dp)
+        ).terms
+        for place, box in zip(where, boxes, strict=True)
+    ]  # fmt: skip
+    inner = layout.pp - 1 - len(boundaries)
+    terms = replace(
+        _repeated(layout, fastest),
+        pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
+        bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
+        cross_pipeline_s=boundary_delay_s(slowest.total_s, boundaries, layout.pp, layout.microbatches),
+        dp_s=max(part.dp_s for part in worst),
+        sync_s=_tied_s(workload, layout, where, boxes, links),
+        optimizer_s=max(part.optimizer_s for part in worst),
+        straggler_s=layout.microbatches * (slowest.total_s - fastest.total_s),
+        fixed_s=max(part.fixed_s for part in worst),
+    )
+    return terms, sum(boundary.extra for boundary in boundaries)
+
+
+def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
+    """The stages as they lie on the shares, first to last."""
+    result = []
+    for place, (first, *inner, last) in zip(where, kinds, strict=True):
+        left = place.stages
+        if place is where[0]:
+            result.append(first)
+            left -= 1
+        if place is where[-1]:
+            result.append(last)
+            left -= 1
+        if left > 0:
+            result.append(replace(inner[0], stages=left))
+    return result
+
+
+def _repeated(layout: Layout, stage: Stage) -> Terms:
+    """A stage's own work on all microbatches."""
+    m, both = layout.microbatches, stage.forward + stage.backward
+    return Terms(compute_s=m * both.compute_s, tp_s=m * both.tp_s, cp_s=m * both.cp_s, ep_s=m * both.ep_s)
+
+
+def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
+    backward = slowest.backward.total_s
+    return Window(backward, slowest.forward.total_s, backward / layout.virtual_stages, box.modern)
+
+
+def _transfer_bytes(workload: Workload, layout: Layout) -> float:
+    """What one accelerator sends over a stage boundary for one microbatch: 2 b s h / (c t)."""
+    return 2 * layout.microbatch * workload.sequence_length * workload.model.hidden / (layout.cp * layout.tp)
+
+
+def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place, boundaries: int) -> float:
+    """Exposed transfers over stage boundaries inside sites.
+
+    One each way to fill and drain every boundary; and two for each microbatch and virtual stage, unless an
+    interleaved schedule overlaps them (Megatron-LM, overlap_p2p_comm).
+    """
+    if boundaries <= 0:
+        return 0.0
+    over = group(box, 2, layout.tp * layout.cp * place.ranks)
+    one_s = _transfer_bytes(workload, layout) / (box.up if over.inside == 2 else box.out) + over.hop_s
+    if box.modern and layout.virtual_stages > 1:
+        return 2 * boundaries * one_s
+    return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s
+
+
+def _boundaries(
+    workload: Workload,
+    layout: Layout,
+    where: tuple[Place, ...],
+    boxes: tuple[Machine, ...],
+    links: Links,
+    slowest: Stage,
+) -> tuple[Boundary, ...]:
+    """Boundaries between shares with delay, transfer and extra microbatches in flight.
+
+    Without a given number, as many extra as hide the delay, as far as memory holds them.
+    """
+    size = _transfer_bytes(workload, layout)
+    parts = []
+    upstream = 0
+    for i, (a, b) in enumerate(itertools.pairwise(where)):
+        upstream += a.stages
+        transfer_s, latency_s_ = size / min(boxes[i].out, boxes[i + 1].out), 0.0
+        if a.share.site != b.share.site:
+            ends = pair(a.share.site, b.share.site)
+            all_ranks_gb = size * layout.tp * layout.cp * layout.dp / 1e9
+            transfer_s = max(transfer_s, 8 * all_ranks_gb / rate_gbps(links, ends))
+            latency_s_ = links.latency_ms.get(ends, math.inf) / 1e3
+        parts.append((upstream, latency_s_ + transfer_s, transfer_s))
+    if layout.extra_in_flight is not None:
+        return tuple(Boundary(*part, layout.extra_in_flight) for part in parts)
+    room = _room(workload, layout) // len(parts)
+    period = slowest.total_s
+    return tuple(
+        Boundary(before, delay, transfer, min(room, to_hide(delay, period)) if math.isfinite(delay) else 0)
+        for before, delay, transfer in parts
+    )
+
+
+def _room(workload: Workload, layout: Layout) -> int:
+    """Extra microbatches in flight that memory holds; never more than there are microbatches."""
+    used, each = memory(workload, layout), in_flight_gb(workload, layout)
+    if each <= 0:
+        return layout.microbatches
+    return max(0, min(layout.microbatches, int((USABLE * used.capacity_gb - used.total_gb) / each)))
+
+
+def _tied_gb(workload: Workload) -> float:
+    """Gradient of an embedding that the first and the last stage share [GB]; 0 where it is not tied."""
+    if not workload.model.tied:
+        return 0.0
+    return shapes.embedding_parameters(workload.model) * workload.gradient_bits / 8 / 1e9
+
+
+def _first_and_last(where: tuple[Place, ...]) -> Pair | None:
+    a, b = where[0].share.site, where[-1].share.site
+    return pair(a, b) if a != b else None
+
+
+def _tied_s(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
+) -> float:
+    """Exchange of a tied embedding's gradient between sites, beyond what NICs take (which is in dp_s)."""
+    ends = _first_and_last(where)
+    if not workload.model.tied or ends is None:
+        return 0.0
+    nic_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.out for box in boxes)
+    link_s = 8 * _tied_gb(workload) / rate_gbps(links, ends)
+    return max(0.0, link_s - nic_s) + links.latency_ms.get(ends, math.inf) / 1e3
+
+
+def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
+    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group."""
+    shared, experts = local_parameters(workload, layout)
+    shards = layout.shard_size * layout.cp if layout.sharding else 1
+    return OPTIMIZER_TRAFFIC * (shared / shards + experts / max(1, shards // layout.ep)) / box.hbm

@@ -1,0 +1,102 @@
+"""A training job joined with the catalog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.errors import DcplanError
+from dcplan.training.machine import peak_tflops
+from dcplan.training.step import Share, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dcplan.catalog.load import Catalog
+    from dcplan.catalog.parts import Accelerator, Calibration
+    from dcplan.model.network import Network
+    from dcplan.model.schema import Job, Site
+
+
+def workload(network: Network, job_name: str) -> Workload:
+    """The job with its model, its accelerators per site and their calibrations, in the order of the file.
+
+    DcplanError where the job asks a site for accelerators that it does not have, or for a precision they lack.
+    """
+    job = network.jobs[job_name]
+    shares = []
+    for site, entry in job.accelerators.items():
+        counts = by_type(network.sites[site], entry)
+        if isinstance(counts, str):
+            raise DcplanError(f"job {job_name}: {site}: {counts}")
+        for name, count in counts.items():
+            shares.append(_share(network.catalog, site, name, count, job.precision))
+    for share in shares:
+        if peak_tflops(share, job.precision) is None:
+            raise DcplanError(f"job {job_name}: {share.accelerator_id} has no {job.precision} peak in the catalog")
+    return Workload(
+        job=job_name,
+        model=network.catalog.models[job.model],
+        sequence_length=job.sequence_length,
+        batch=sequences(job),
+        precision=job.precision,
+        gradient_bits=job.gradient_bits,
+        shares=tuple(shares),
+    )
+
+
+def sequences(job: Job) -> int:
+    """Sequences in a step: global_batch_tokens / sequence_length, rounded down; a rule asks that it divides."""
+    return job.global_batch_tokens // job.sequence_length
+
+
+def by_type(site: Site, entry: int | Mapping[str, int]) -> dict[str, int] | str:
+    """Accelerators that a job takes in a site, by type; or in words why the site cannot give them.
+
+    A number is enough where the site has one type.
+    """
+    if isinstance(entry, int):
+        if len(site.accelerators) != 1:
+            kinds = ", ".join(site.accelerators) or "none"
+            return f"a number is not enough, its accelerators are: {kinds}"
+        entry = {next(iter(site.accelerators)): entry}
+    for name, count in entry.items():
+        has = site.accelerators.get(name, 0)
+        if count > has:
+            return f"the job takes {count:,} {name}, the site has {has:,}"
+    return dict(entry)
+
+
+def _share(catalog: Catalog, site: str, name: str, count: int, precision: str) -> Share:
+    part = catalog.accelerators[name]
+    own = _own_calibration(catalog, part, precision)
+    return Share(site, name, part, own or borrowed_calibration(catalog, part, precision), count)
+
+
+def _own_calibration(catalog: Catalog, part: Accelerator, precision: str) -> Calibration | None:
+    """The calibration that the accelerator names, in the precision of the job: `x`, or `x-fp8`."""
+    if part.calibration is None:
+        return None
+    for name in (part.calibration, f"{part.calibration}-{precision}"):
+        found = catalog.calibrations.get(name)
+        if found is not None and found.precision == precision:
+            return found
+    return None
+
+
+def borrowed_calibration(catalog: Catalog, part: Accelerator, precision: str) -> Calibration:
+    """The calibration of the nearest accelerator: same vendor first, then nearest year, then by id.
+
+    What it was fitted on does not hold for another accelerator, so that list is dropped and evidence says
+    extrapolated. DcplanError when the catalog has none in that precision.
+    """
+    found = []
+    for name, other in sorted(catalog.accelerators.items()):
+        calibration = _own_calibration(catalog, other, precision)
+        if calibration is not None:
+            stranger = not part.vendor or other.vendor != part.vendor
+            years = abs((other.year or 0) - (part.year or 0)) if part.year else -(other.year or 0)
+            found.append((stranger, years, name, calibration))
+    if not found:
+        raise DcplanError(f"the catalog has no calibration in {precision}")
+    nearest = min(found, key=lambda entry: entry[:3])[3]
+    return nearest.model_copy(update={"fitted_on": (), "fitted_accelerators": ()})
