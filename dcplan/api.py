@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,17 @@ from dcplan.diagnostics import Severity
 from dcplan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.catalog.parts import Part
+    from dcplan.design.result import Demand, Infeasible
+    from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
-    from dcplan.model.network import Network
+    from dcplan.model.network import FiberId, Network
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.line import NoLine
+    from dcplan.planfile import Plan, PlanRow
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -104,3 +111,177 @@ def catalog(kind: str | None = None, name: str | None = None) -> dict[str, dict[
         hint = did_you_mean(name, parts, f"`dcplan catalog {kind}` lists all")
         raise UsageError(f"there is no `{name}` among {kind}: {hint}")
     return {kind: {name: parts[name]}}
+
+
+@dataclass(frozen=True, slots=True)
+class Optics:
+    """What light can do on a network."""
+
+    fibers: Mapping[FiberId, Line | NoLine]
+    """For each fiber its line, or why there is none."""
+    lightpaths: tuple[Lightpath, ...]
+    """Every candidate, in file order of its ends, with the budget of every allowed mode."""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The fibers that can be lit."""
+        from dcplan.optics.budget import Line
+
+        return tuple(line for line in self.fibers.values() if isinstance(line, Line))
+
+
+def optics(network: Network) -> Optics:
+    """Design the line of every fiber, then the link budget of every lightpath candidate in every allowed mode."""
+    from dcplan.design.candidates import routes
+    from dcplan.optics.lightpath import evaluate
+    from dcplan.optics.line import design_lines
+
+    lines = design_lines(network)
+    return Optics(lines, evaluate(network, lines, routes(network)))
+
+
+def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:
+    """All parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
+
+    gbps: rate in each direction between any two sites of a job [Gb/s]; none: unlimited, so that only latency counts.
+    The latency is the one that a plan is sized for: 1.5 × the shortest fiber route in the worst promised state.
+    UsageError when no fiber joins two sites of a job.
+    """
+    from math import inf
+
+    from dcplan.assemble import rows_of
+    from dcplan.assess.compare import compare
+    from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import job_plans
+    from dcplan.model.states import promised_states
+    from dcplan.training.step import Links
+
+    states = promised_states(network)
+    rows: list[PlanRow] = []
+    for job in network.jobs:
+        plans = job_plans(network, job, states)
+        if isinstance(plans, Infeasible):
+            raise UsageError(plans.reason)
+        links = Links(dict.fromkeys(plans.latency_ms, inf if gbps is None else gbps), plans.latency_ms)
+        found = compare(network, plans, states[:1], lambda _state, _pattern, links=links: links)
+        rows += rows_of(plans, None, found)
+    return tuple(rows)
+
+
+def plan(
+    network: Network,
+    *,
+    solver: str = "highs",
+    time_limit_s: float | None = None,
+    gap: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Plan | Infeasible:
+    """Design the network and assess it: what to light, how traffic goes in each state, how long each step takes.
+
+    time_limit_s, gap: in place of those in the file. `progress` is told what is being done, a line at a time.
+    SolverError when the solver is not installed, or when its answer does not pass the check that follows every solve.
+    """
+    from dcplan.assemble import assumptions_of, plan_file, rows_of
+    from dcplan.assess.compare import compare
+    from dcplan.assess.states import assess
+    from dcplan.assess.view import NetworkView
+    from dcplan.design.engine import Options, design
+    from dcplan.design.result import Infeasible
+    from dcplan.model.states import promised_states
+
+    tell = progress or (lambda _line: None)
+    limits = network.policy.solver
+    options = Options(
+        solver=solver,
+        time_limit_s=limits.time_limit_s if time_limit_s is None else time_limit_s,
+        gap=limits.gap if gap is None else gap,
+        progress=progress,
+    )
+    states = promised_states(network)
+    tell("link budgets")
+    light = optics(network)
+    tell("parallelism plans")
+    traffic = _traffic(network, states)
+    if isinstance(traffic, Infeasible):
+        return traffic
+    jobs, demands = traffic
+    tell("design")
+    answer = design(network, light.lines, light.lightpaths, demands, states, options)
+    if isinstance(answer, Infeasible):
+        return answer
+    tell("assessment")
+    view = NetworkView(light.lightpaths, answer)
+    rows = [
+        row
+        for job in jobs
+        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
+    ]
+    stated = {
+        "solver": answer.proof.solver,
+        "time_limit_s": f"{options.time_limit_s:g}",
+        "gap": f"{options.gap:g}",
+        "scheme": network.policy.scheme,
+        "survive": ", ".join(network.policy.survive),
+    }
+    return plan_file(
+        network,
+        stated,
+        light.lines,
+        light.lightpaths,
+        answer,
+        assess(network, view, states, jobs),
+        rows,
+        assumptions_of(network, answer, jobs),
+    )
+
+
+def _traffic(
+    network: Network, states: Sequence[State]
+) -> tuple[tuple[JobTraffic, ...], tuple[Demand, ...]] | Infeasible:
+    """What jobs and fixed services ask in every state."""
+    from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import fixed_demands, job_traffic
+
+    jobs: list[JobTraffic] = []
+    for job in network.jobs:
+        found = job_traffic(network, job, states)
+        if isinstance(found, Infeasible):
+            return found
+        jobs.append(found)
+    asked = [demand for job in jobs for demand in job.demands]
+    return tuple(jobs), (*asked, *fixed_demands(network, states))
+
+
+def open_plan(path: Path) -> Plan:
+    """The plan in a file, `-` for stdin. UsageError when it cannot be read or is no plan file of this version."""
+    import sys
+
+    from dcplan.planfile import loads
+
+    try:
+        return loads(sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def verify(network: Network, made: Plan) -> tuple[str, ...]:
+    """What does not hold of a plan, without a solver; nothing when all of it holds.
+
+    The link budgets and the demands of the plan are worked out anew from the topology and compared.
+    """
+    from dcplan.design.result import Infeasible
+    from dcplan.design.verify import verify as check_design
+    from dcplan.model.states import promised_states
+    from dcplan.planfile import rounded
+
+    states = promised_states(network)
+    light = optics(network)
+    traffic = _traffic(network, states)
+    if isinstance(traffic, Infeasible):
+        return (traffic.reason,)
+    faults = []
+    if rounded(light.lightpaths) != rounded(made.lightpaths):
+        faults.append("the link budgets of the plan are not those of the topology")
+    if rounded(traffic[1]) != rounded(made.design.demands):
+        faults.append("the demands of the plan are not those of the topology")
+    return (*faults, *check_design(network, light.lines, light.lightpaths, traffic[1], states, made.design))

@@ -118,7 +118,7 @@ def _adapter() -> TypeAdapter[Plan]:
 
 def dumps(plan: Plan) -> str:
     """The plan as JSON text, numbers to nine significant digits, keys in the order of the types."""
-    return json.dumps(_rounded(_adapter().dump_python(plan, mode="json")), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(rounded(plan), indent=1, ensure_ascii=False) + "\n"
 
 
 def loads(text: str, name: str) -> Plan:
@@ -145,11 +145,18 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dcplan plan", **schema}
 
 
+def rounded(result: Any) -> Any:
+    """Any result as plain data the way it stands in a plan file: nine significant digits, none for what is not finite."""
+    from pydantic import TypeAdapter
+
+    return _rounded(TypeAdapter(Any).dump_python(result))
+
+
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.9g}") if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_rounded(item) for item in value]
     return value

@@ -56,3 +56,8 @@ class Assessment:
     states: tuple[StateResult, ...]
     weakest: str
     """Name of the failure with the largest overhead, then the least capacity left; `healthy` if nothing is promised."""
+
+    @property
+    def kept(self) -> bool:
+        """Every promise to every job is kept in every state, and every demand has its rate."""
+        return all(state.served_percent >= 100 - 1e-6 and all(job.met for job in state.jobs) for state in self.states)

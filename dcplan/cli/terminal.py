@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from dcplan.cli.codes import READER_GONE
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import TextIO
 
 WIDTH_IN_A_PIPE = 80
@@ -104,6 +106,25 @@ def width() -> int:
     if not is_terminal():
         return WIDTH_IN_A_PIPE
     return min(WIDEST, shutil.get_terminal_size((WIDTH_IN_A_PIPE, 24)).columns)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None] | None]:
+    """Something that shows one line of progress in place on a terminal; nothing where stderr is none."""
+    if not is_terminal(sys.stderr):
+        yield None
+        return
+
+    def tell(line: str) -> None:
+        columns = shutil.get_terminal_size((WIDTH_IN_A_PIPE, 24)).columns
+        sys.stderr.write(f"\r\033[K{line[: columns - 1]}")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
 
 
 def leave_quietly() -> int:

@@ -34,6 +34,13 @@ class Machine:
     step_s: float
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
+    gradient_bytes: int
+    """Of a gradient element inside a site: fp32 in Megatron-LM since bf16 training, fp16 before [bytes]."""
+
+
+def is_modern(share: Share) -> bool:
+    """The software that its calibration was measured with has flash attention and overlap."""
+    return share.calibration.software_year >= FLASH_AND_OVERLAP_SINCE
 
 
 def peak_tflops(share: Share, precision: str) -> float | None:
@@ -58,5 +65,6 @@ def machine(share: Share, precision: str) -> Machine:
         domain=part.scale_up_domain,
         layer_s=fitted.layer_us * 1e-6,
         step_s=fitted.step_ms * 1e-3,
-        modern=fitted.software_year >= FLASH_AND_OVERLAP_SINCE,
+        modern=is_modern(share),
+        gradient_bytes=4 if is_modern(share) else 2,
     )

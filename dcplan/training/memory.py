@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.machine import FLASH_AND_OVERLAP_SINCE
+from dcplan.training.machine import is_modern
 from dcplan.training.pipeline import StageLayers, stage_layers
 from dcplan.training.step import Memory
 
@@ -96,7 +96,7 @@ def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
 
 def _stage(workload: Workload, layout: Layout, share: Share, kind: StageLayers, in_flight: float) -> Memory:
     model, s = workload.model, workload.sequence_length
-    flash = share.calibration.software_year >= FLASH_AND_OVERLAP_SINCE
+    flash = is_modern(share)
     dense = shapes.layer_size(model, moe=False)
     sparse = shapes.layer_size(model, moe=True) if kind.moe else dense
     ends = shapes.embedding_parameters(model) * (1 if model.tied and layout.pp == 1 else kind.embedding + kind.head)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.machine import FLASH_AND_OVERLAP_SINCE
+from dcplan.training.machine import is_modern
 from dcplan.training.memory import USABLE, fits, memory, smallest
 from dcplan.training.pipeline import divides
 from dcplan.training.place import places, site_ranks
@@ -123,9 +123,8 @@ def _of_microbatches(workload: Workload, layout: Layout) -> Iterator[Layout | Re
 
 
 def _least_recompute(workload: Workload, layout: Layout) -> Layout | Refusal:
-    flash = smallest(workload).calibration.software_year >= FLASH_AND_OVERLAP_SINCE
     needs = 0.0
-    for recompute in ("selective", "full") if flash else ("none", "selective", "full"):
+    for recompute in ("selective", "full") if is_modern(smallest(workload)) else ("none", "selective", "full"):
         found = replace(layout, recompute=recompute)
         used = memory(workload, found)
         if fits(used):

@@ -110,10 +110,9 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
     """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks, over `sites` sites.
 
     Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups, all-gather.
-    Across: 2(n−1)/n of its share of the gradients through its own NIC. Experts are spread over the data parallel
-    ranks already, so theirs go over ep times fewer ranks. Gradients are reduced in 16 bits or more inside a site.
+    Across: 2(n−1)/n of its share of the gradients, in gradient_bits, through its own NIC; a flat ring carries all of
+    them in gradient_bits. Experts are spread over the data parallel ranks already, so theirs go over ep times fewer.
     """
-    bits = max(16, workload.gradient_bits)
     locals_ = local_parameters(workload, layout)
     reduce_s = cross_s = gather_s = 0.0
     for held, thinner in zip(locals_, (1, layout.ep), strict=True):
@@ -121,18 +120,17 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
             continue
         inside = max(1, ranks * layout.cp // thinner)
         shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
-        size = held * bits / 8
+        size, wire = held * machine.gradient_bytes, held * workload.gradient_bits / 8
         over = group(machine, shard, layout.tp * thinner)
         if sites > 1 and layout.sync == "synchronous":
             everyone = max(1, total * layout.cp // thinner)
-            reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), size)
+            reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), wire)
         else:
             reduce_s += reduce_scatter_s(over, size)
             groups = inside // shard
             reduce_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
             if not layout.sharding:
                 reduce_s += reduce_scatter_s(over, size)
-            wire = held * workload.gradient_bits / 8
             cross_s += 2 * (sites - 1) / sites * wire / inside / machine.out
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)

@@ -20,19 +20,27 @@ if TYPE_CHECKING:
 def workload(network: Network, job_name: str) -> Workload:
     """The job with its model, its accelerators per site and their calibrations, in the order of the file.
 
-    DcplanError where the job asks a site for accelerators that it does not have, or for a precision they lack.
+    DcplanError where a number does not say which accelerators are meant, or where they lack the precision.
     """
+    load = joined(network, job_name)
+    if isinstance(load, str):
+        raise DcplanError(f"job {job_name}: {load}")
+    for share in load.shares:
+        if peak_tflops(share, load.precision) is None:
+            raise DcplanError(f"job {job_name}: {share.accelerator_id} has no {load.precision} peak in the catalog")
+    return load
+
+
+def joined(network: Network, job_name: str) -> Workload | str:
+    """The same without a look at the precision; in words which accelerators are not clear."""
     job = network.jobs[job_name]
     shares = []
     for site, entry in job.accelerators.items():
         counts = by_type(network.sites[site], entry)
         if isinstance(counts, str):
-            raise DcplanError(f"job {job_name}: {site}: {counts}")
+            return f"{site}: {counts}"
         for name, count in counts.items():
             shares.append(_share(network.catalog, site, name, count, job.precision))
-    for share in shares:
-        if peak_tflops(share, job.precision) is None:
-            raise DcplanError(f"job {job_name}: {share.accelerator_id} has no {job.precision} peak in the catalog")
     return Workload(
         job=job_name,
         model=network.catalog.models[job.model],
@@ -54,16 +62,12 @@ def by_type(site: Site, entry: int | Mapping[str, int]) -> dict[str, int] | str:
 
     A number is enough where the site has one type.
     """
-    if isinstance(entry, int):
-        if len(site.accelerators) != 1:
-            kinds = ", ".join(site.accelerators) or "none"
-            return f"a number is not enough, its accelerators are: {kinds}"
-        entry = {next(iter(site.accelerators)): entry}
-    for name, count in entry.items():
-        has = site.accelerators.get(name, 0)
-        if count > has:
-            return f"the job takes {count:,} {name}, the site has {has:,}"
-    return dict(entry)
+    if not isinstance(entry, int):
+        return dict(entry)
+    there = [name for name, count in site.accelerators.items() if count]
+    if len(there) != 1:
+        return f"a number is not enough, its accelerators are: {', '.join(there) or 'none'}"
+    return {there[0]: entry}
 
 
 def _share(catalog: Catalog, site: str, name: str, count: int, precision: str) -> Share:

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
-from dcplan.model.graph import adjacency, component, fastest, parts, weak_points
+from dcplan.model.graph import adjacency
 from dcplan.model.rules.examples import GOOD, WITH_JOB, adding, with_change
-from dcplan.model.states import HEALTHY, promised_states
+from dcplan.model.split import forest, split
+from dcplan.model.states import promised_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dcplan.diagnostics import Span
     from dcplan.model.graph import Adjacency
-    from dcplan.model.network import Network, Route, SiteId
+    from dcplan.model.network import Network, SiteId
+    from dcplan.model.split import Forest, Part
     from dcplan.model.states import State
 
 _THIRD = "  omaha: {lat: 41.26, lon: -95.94}\nfibers:"
@@ -118,32 +120,39 @@ def needs(network: Network) -> list[Need]:
 def check(network: Network) -> list[Finding]:
     """Sites without fibers, needs without a path, promised failures that part the network, groups of one."""
     around = adjacency(network)
+    walk = forest(around)
     wanted = needs(network)
-    joined, found = _healthy(network, around, wanted)
-    return [*found, *_parted(network, around, joined), *_lonely(network), *_nothing(network)]
+    joined = [need for need in wanted if walk.root[need.a] == walk.root[need.b]]
+    return [
+        *_bare(network, around, wanted),
+        *_apart(network, around, [need for need in wanted if walk.root[need.a] != walk.root[need.b]]),
+        *_parted(network, around, walk, [need for need in joined if need.in_failure]),
+        *_lonely(network),
+        *_nothing(network),
+    ]
 
 
-def _healthy(network: Network, around: Adjacency, wanted: Sequence[Need]) -> tuple[list[Need], list[Finding]]:
-    """Needs that the healthy network joins, and findings for the others and for sites without fibers."""
-    found = []
+def _bare(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterator[Finding]:
+    """Sites in which no fiber ends."""
     needed = {site: need.what for need in reversed(wanted) for site in (need.b, need.a)}
+    working = {site for job in network.jobs.values() for site in job.accelerators}
     for site in network.sites:
-        if around[site] or len(network.sites) == 1:
+        if around[site]:
             continue
         span = network.document.locate(("sites", site), of_key=True)
         if site in needed:
             message = f"no fiber ends in site `{site}`, which {needed[site]} needs"
-            found.append(Finding(CUT_OFF, span, message, f"add a fiber with `{site}` among its `ends`"))
-        elif not any(site in job.accelerators for job in network.jobs.values()):
-            found.append(Finding(IDLE, span, f"no fiber ends in site `{site}` and nothing needs it"))
-    joined = []
+            yield Finding(CUT_OFF, span, message, f"add a fiber with `{site}` among its `ends`")
+        elif site not in working:
+            yield Finding(IDLE, span, f"no fiber ends in site `{site}` and nothing needs it")
+
+
+def _apart(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterator[Finding]:
+    """Needs between sites that no chain of fibers joins; those of a site without fibers are told there."""
     for need in wanted:
-        if need.b in component(around, need.a, HEALTHY):
-            joined.append(need)
-        elif around[need.a] and around[need.b]:
+        if around[need.a] and around[need.b]:
             message = f"{need.what} needs `{need.a}` and `{need.b}`, but no chain of fibers joins them"
-            found.append(Finding(NO_PATH, _where(network, need), message))
-    return joined, found
+            yield Finding(NO_PATH, _where(network, need), message)
 
 
 def _where(network: Network, need: Need) -> Span:
@@ -151,41 +160,33 @@ def _where(network: Network, need: Need) -> Span:
     return network.document.locate(("jobs" if kind == "job" else "demands", name), of_key=True)
 
 
-def _parted(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterator[Finding]:
-    """One finding per promised state in which needs are parted.
-
-    A failure parts two sites only if it hits every route between them, so it must hit the one that is found here, and
-    a single fiber or site must be a bridge or an articulation point.
-    """
-    length = {name: fiber.total_km for name, fiber in network.fibers.items()}
-    promised = [need for need in wanted if need.in_failure]
-    routes = {(n.a, n.b): fastest(around, length, n.a, n.b, HEALTHY) for n in promised}
-    bridges, cuts = weak_points(around)
+def _parted(network: Network, around: Adjacency, walk: Forest, promised: Sequence[Need]) -> Iterator[Finding]:
+    """One finding per promised state in which needs are parted."""
     for state in promised_states(network)[1:]:
-        if len(state.fibers) == 1 and not state.sites and not state.fibers <= bridges:
+        part = split(around, walk, state)
+        if part is None:
             continue
-        if state.sites and not state.sites <= cuts:
-            continue
-        hit = [need for need in promised if _may_part(state, need, routes[need.a, need.b])]
-        broken = [need for need in hit if need.b not in component(around, need.a, state)]
+        alive = [need for need in promised if state.sites.isdisjoint(need.all_sites)]
+        broken = [need for need in alive if part(need.a) != part(need.b)]
         if broken:
-            yield _split(network, around, state, broken)
+            yield _split(network, part, state, broken)
 
 
-def _may_part(state: State, need: Need, route: tuple[float, Route] | None) -> bool:
-    return route is not None and state.breaks(route[1]) and state.sites.isdisjoint(need.all_sites)
-
-
-def _split(network: Network, around: Adjacency, state: State, broken: Sequence[Need]) -> Finding:
-    sites = sorted({site for need in broken for site in (need.a, need.b)})
-    sides = " from ".join("{" + ", ".join(side) + "}" for side in parts(around, sites, state))
+def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -> Finding:
+    sides: dict[int, list[SiteId]] = {}
+    for site in sorted({site for need in broken for site in (need.a, need.b)}):
+        sides.setdefault(part(site), []).append(site)
+    shown = " from ".join("{" + _some(side) + "}" for side in sides.values())
     whose = list(dict.fromkeys(need.what for need in broken))
-    listed = ", ".join(whose[:3]) + (f" and {len(whose) - 3} more" if len(whose) > 3 else "")
     verb = "needs" if len(whose) == 1 else "need"
+    message = f"losing {_called(state)} parts {shown}, which {_some(whose)} {verb} joined"
     hint = "add a fiber between the two sides that does not share this risk, or promise less in `policy.survive`"
-    return Finding(
-        PARTED, _place(network, state), f"losing {_called(state)} parts {sides}, which {listed} {verb} joined", hint
-    )
+    return Finding(PARTED, _place(network, state), message, hint)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Up to four names; of more, the first three and how many more."""
+    return ", ".join(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"])
 
 
 def _called(state: State) -> str:

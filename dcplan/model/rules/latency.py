@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from dcplan.model.graph import Adjacency
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, Route, SiteId
+    from dcplan.model.states import State
 
 BEYOND_LIGHT = Rule(
     "DCP320",
@@ -40,46 +42,85 @@ RULES = (BEYOND_LIGHT, BEYOND_IN_FAILURE)
 
 def check(network: Network) -> list[Finding]:
     """Demands whose latency limit the fibers cannot keep, healthy or in a promised failure."""
+    limited = {name: demand for name, demand in network.topology.demands.items() if demand.max_latency_ms is not None}
+    if not limited:
+        return []
     around = adjacency(network)
     latency_ms = {fiber: network.fiber_latency_ms(fiber) for fiber in network.fibers}
-    limited = [name for name, demand in network.topology.demands.items() if demand.max_latency_ms is not None]
-    return [finding for name in limited for finding in _demand(network, around, latency_ms, name)]
+    healthy: dict[tuple[SiteId, SiteId], tuple[float, Route]] = {}
+    starts: dict[SiteId, list[SiteId]] = {}
+    for demand in limited.values():
+        starts.setdefault(demand.between[0], []).append(demand.between[1])
+    for start, ends in starts.items():
+        routes = fastest(around, latency_ms, start, ends, HEALTHY)
+        healthy |= {(start, end): found for end, found in routes.items()}
+    failures = Failures(network, around, latency_ms)
+    found = []
+    for name, demand in limited.items():
+        a, b = demand.between
+        if (a, b) in healthy:  # another rule tells what is cut off
+            found += list(_demand(network, failures, name, *healthy[a, b]))
+    return found
 
 
-def _demand(network: Network, around: Adjacency, latency_ms: Mapping[FiberId, float], name: str) -> Iterator[Finding]:
+class Failures:
+    """The promised failures by what they hit, and detours around them, each searched once."""
+
+    def __init__(self, network: Network, around: Adjacency, latency_ms: Mapping[FiberId, float]) -> None:
+        self.around, self.latency_ms = around, latency_ms
+        self.hitting: dict[tuple[str, str], list[State]] = {}
+        for state in promised_states(network)[1:]:
+            for site in sorted(state.sites):
+                self.hitting.setdefault(("site", site), []).append(state)
+            for fiber in sorted(state.fibers) if not state.sites else ():
+                self.hitting.setdefault(("fiber", fiber), []).append(state)
+        self.detours: dict[tuple[str, SiteId, SiteId], float | None] = {}
+
+    def of(self, route: Route) -> list[State]:
+        """The failures that hit a route and leave its ends alive."""
+        keys = [("fiber", fiber) for fiber in route.fibers] + [("site", site) for site in route.through]
+        return list({state.name: state for key in keys for state in self.hitting.get(key, ())}.values())
+
+    def detour_ms(self, state: State, a: SiteId, b: SiteId) -> float | None:
+        """Least latency between two sites in a failure [ms]; None when it parts them."""
+        key = (state.name, a, b)
+        if key not in self.detours:
+            found = fastest(self.around, self.latency_ms, a, [b], state).get(b)
+            self.detours[key] = found[0] if found else None
+        return self.detours[key]
+
+    def at_most_ms(self, state: State, route: Route) -> float:
+        """A bound from above: the route with a detour around each stretch that the failure takes [ms]."""
+        total, left = 0.0, route.sites[0]
+        for fiber, site in zip(route.fibers, route.sites[1:], strict=True):
+            if site in state.sites:
+                continue  # the detour begins before the lost site and ends behind it
+            whole = fiber not in state.fibers
+            step = self.latency_ms[fiber] if whole else self.detour_ms(state, left, site)
+            total += math.inf if step is None else step
+            left = site
+        return total
+
+
+def _demand(network: Network, failures: Failures, name: str, best_ms: float, route: Route) -> Iterator[Finding]:
     demand = network.topology.demands[name]
     a, b = demand.between
     limit_ms = demand.max_latency_ms or 0.0
     span = network.document.locate(("demands", name, "max_latency_ms"))
-    healthy = fastest(around, latency_ms, a, b, HEALTHY)
-    if healthy is None:
-        return  # another rule says so
-    best_ms, route = healthy
+    allowed = f"demand `{name}` allows {significant(limit_ms)} ms one way"
     if best_ms > limit_ms:
         line_ms = network.great_circle_km(a, b) / LIGHT_M_PER_S * 1e6
-        hint = (
-            f"the great circle alone takes light {significant(line_ms)} ms in vacuum"
-            if line_ms > limit_ms
-            else f"a shorter or faster fiber is needed: the great circle is {significant(line_ms)} ms in vacuum"
-        )
-        message = (
-            f"demand `{name}` allows {significant(limit_ms)} ms one way, but light takes"
-            f" {significant(best_ms)} ms on the fastest route, {route.name}"
-        )
+        alone = f"the great circle alone takes light {significant(line_ms)} ms in vacuum"
+        hint = alone if line_ms > limit_ms else f"a shorter or faster route is needed; {alone}"
+        message = f"{allowed}, but light takes {significant(best_ms)} ms on the fastest route, {route.name}"
         yield Finding(BEYOND_LIGHT, span, message, hint)
         return
     if demand.under_failure_percent == 0:
         return
-    slow = []
-    for state in promised_states(network)[1:]:
-        if state.breaks(route) and state.sites.isdisjoint((a, b)):
-            left = fastest(around, latency_ms, a, b, state)
-            if left is not None and left[0] > limit_ms:
-                slow.append((left[0], state.name))
+    doubtful = [state for state in failures.of(route) if failures.at_most_ms(state, route) > limit_ms]
+    exact = [(failures.detour_ms(state, a, b), state) for state in doubtful]
+    slow = [(ms, state.name) for ms, state in exact if ms is not None and ms > limit_ms]
     if slow:
-        worst_ms, state_name = max(slow)
-        message = (
-            f"demand `{name}` allows {significant(limit_ms)} ms one way, but after losing {state_name} light takes"
-            f" {significant(worst_ms)} ms"
-        )
+        worst_ms, lost = max(slow)
+        message = f"{allowed}, but after losing {lost} light takes {significant(worst_ms)} ms"
         yield Finding(BEYOND_IN_FAILURE, span, message, "a shorter second route is needed, or a looser limit")

@@ -1,0 +1,196 @@
+"""Puts a plan file together from what the engines answered."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING
+
+from dcplan import __version__
+from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.assess.compare import Compared
+    from dcplan.assess.result import Assessment
+    from dcplan.design.result import Design
+    from dcplan.design.traffic import JobPlans, JobTraffic
+    from dcplan.model.network import Network
+    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.training.step import Layout, Share
+
+
+def plan_file(
+    network: Network,
+    options: Mapping[str, str],
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    design: Design,
+    assessment: Assessment,
+    rows: Sequence[PlanRow],
+    assumptions: Sequence[Assumption],
+) -> Plan:
+    """The whole answer; inputs are named as the user named them and hashed, so that a reader can tell them apart."""
+    return Plan(
+        format=FORMAT,
+        dcplan=__version__,
+        name=network.topology.name,
+        inputs={
+            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())
+        },
+        options=dict(options),
+        sites=sites_of(network),
+        fibers=fibers_of(network),
+        lines=tuple(lines),
+        lightpaths=tuple(lightpaths),
+        design=design,
+        assessment=assessment,
+        plans=tuple(rows),
+        assumptions=tuple(assumptions),
+    )
+
+
+def sites_of(network: Network) -> tuple[SiteInfo, ...]:
+    """The sites in file order."""
+    return tuple(
+        SiteInfo(
+            name,
+            "datacenter" if site.is_datacenter else "pop",
+            site.lat,
+            site.lon,
+            dict(sorted(site.accelerators.items())),
+        )
+        for name, site in network.sites.items()
+    )
+
+
+def fibers_of(network: Network) -> tuple[FiberInfo, ...]:
+    """The fibers in file order."""
+    return tuple(
+        FiberInfo(
+            name=name,
+            a=fiber.ends[0],
+            b=fiber.ends[1],
+            type=fiber.type,
+            length_km=fiber.total_km,
+            latency_ms=network.fiber_latency_ms(name),
+            pairs=fiber.pairs,
+            shared_risk=tuple(fiber.shared_risk),
+        )
+        for name, fiber in network.fibers.items()
+    )
+
+
+def rows_of(job: JobPlans, chosen: Layout | None, compared: Sequence[Compared]) -> tuple[PlanRow, ...]:
+    """The parallelism plans of a job as rows: those that fit, best first, then those that do not and why."""
+    fitting = [_row(job.job, chosen, row) for row in compared]
+    misfits = [
+        PlanRow(
+            job=job.job,
+            plan=misfit.plan,
+            layout="",
+            across="",
+            fits=False,
+            why_not=misfit.reason,
+            chosen=False,
+            step_s=None,
+            one_site_s=None,
+            overhead_percent=None,
+            overhead_worst_percent=None,
+            terms=None,
+            memory=None,
+            cross_site_gb=None,
+            needed_gbps=None,
+            mfu_percent=None,
+            evidence="",
+        )
+        for misfit in job.misfits
+    ]
+    return tuple(fitting + misfits)
+
+
+def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
+    layout, healthy = row.layout, row.healthy
+    reachable = math.isfinite(healthy.step_s)
+    return PlanRow(
+        job=job,
+        plan=layout.name,
+        layout=in_words(layout),
+        across=layout.across,
+        fits=True,
+        why_not="" if reachable else "its sites cannot reach each other on this network",
+        chosen=chosen is not None and layout.name == chosen.name,
+        step_s=healthy.step_s if reachable else None,
+        one_site_s=row.alone.step_s,
+        overhead_percent=row.overhead_percent if reachable else None,
+        overhead_worst_percent=row.overhead_worst_percent,
+        terms=healthy.terms if reachable else None,
+        memory=healthy.memory,
+        cross_site_gb=max(healthy.cross_site_gb.values(), default=0.0),
+        needed_gbps=row.needed_gbps,
+        mfu_percent=healthy.mfu_percent if reachable else None,
+        evidence=healthy.evidence,
+    )
+
+
+def in_words(layout: Layout) -> str:
+    """The sizes that are not one, the way an ML engineer writes them, with microbatch, sharding and recompute."""
+    sizes = [
+        f"{label}{size}"
+        for label, size in (
+            ("TP", layout.tp),
+            ("CP", layout.cp),
+            ("PP", layout.pp),
+            ("EP", layout.ep),
+            ("DP", layout.dp),
+        )
+        if size > 1
+    ]
+    detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
+    detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", f"recompute {layout.recompute}"]
+    return " ".join([*sizes, *detail])
+
+
+def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic]) -> tuple[Assumption, ...]:
+    """What the answer rests on: policy, training constants, what the design assumed."""
+    policy = network.policy
+    file = "the topology file or its defaults"
+    stated = [
+        Assumption("system margin", f"{policy.margin_db:g} dB", file, "high"),
+        Assumption("transponder ageing", f"{policy.ageing_db:g} dB", file, "low"),
+        Assumption("repair splices", f"{policy.repair_db_per_span:g} dB per span", file, "low"),
+        Assumption("connectors", f"{policy.connector_db:g} dB at each end of a span", file, "medium"),
+        Assumption("horizon", f"{policy.years:g} years of lease and energy", file, "high"),
+        Assumption("energy", f"US$ {policy.energy_usd_per_mwh:g} per MWh", file, "low"),
+        Assumption("spectral load", "every lightpath is checked with the band full of its own mode", "dcplan", "high"),
+    ]
+    used_types = dict.fromkeys(network.fibers[lit.fiber].type for lit in design.lit)
+    for name in used_types:
+        part = network.catalog.fibers[name]
+        stated.append(
+            Assumption(f"fiber {name}", f"{part.attenuation_db_per_km:g} dB/km", part.source, part.confidence)
+        )
+    for job in jobs:
+        stated.append(
+            Assumption(
+                f"gradients of {job.job}",
+                f"{job.plans.workload.gradient_bits} bit on the wire between sites",
+                file,
+                "high",
+            )
+        )
+        for calibration, entry in sorted({_calibration_line(share) for share in job.plans.workload.shares}):
+            stated.append(Assumption(f"calibration {calibration}", *entry))
+    stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
+    return tuple(stated)
+
+
+def _calibration_line(share: Share) -> tuple[str, tuple[str, str, str]]:
+    calibration = share.calibration
+    name = share.accelerator.calibration or "nearest of its vendor"
+    fitted = (
+        f"fitted on {len(calibration.fitted_on)} published runs" if calibration.fitted_on else "estimate, not fitted"
+    )
+    value = f"{calibration.gemm_efficiency:.0%} of peak in matrix products; {fitted}"
+    return (f"{share.accelerator_id} ({name})", (value, calibration.source, calibration.confidence))

@@ -1,0 +1,76 @@
+"""Every parallelism plan of a job on the designed network, side by side, best first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.model.states import HEALTHY
+from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
+from dcplan.training.step import Layout, Links, Misfit, StepTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dcplan.design.traffic import JobPlans
+    from dcplan.model.network import Network, Pair
+    from dcplan.model.states import State
+
+    LinksIn = Callable[[State, Mapping[Pair, float]], Links]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One parallelism plan: alone in one site, on the network healthy, and in its worst promised failure."""
+
+    layout: Layout
+    alone: StepTime
+    healthy: StepTime
+    overhead_worst_percent: float | None
+    needed_gbps: float | None
+    """Largest rate over pairs of sites at which the healthy target holds; none where no rate is enough [Gb/s]."""
+
+    @property
+    def overhead_percent(self) -> float:
+        """Of the healthy network [%]."""
+        return 100 * (self.healthy.step_s / self.alone.step_s - 1)
+
+    @property
+    def rank(self) -> tuple[float, str]:
+        """Fastest first, then by name."""
+        return (self.healthy.step_s, self.layout.name)
+
+
+def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: LinksIn) -> tuple[Compared, ...]:
+    """All plans of a job that fit, best first. `links_in` gives the rates that a pattern of bytes gets in a state."""
+    target = network.jobs[job.job].targets.max_overhead_percent
+    found = []
+    for layout in job.layouts:
+        load = job.workload
+        needed = needed_rates(load, layout, job.latency_ms, target)
+        found.append(
+            Compared(
+                layout=layout,
+                alone=one_site(load, layout),
+                healthy=step_time(load, layout, links_in(HEALTHY, cross_site_gb(load, layout))),
+                overhead_worst_percent=_worst_overhead(job, layout, states, links_in),
+                needed_gbps=None if needed is None else max(needed.values(), default=0.0),
+            )
+        )
+    return tuple(sorted(found, key=lambda row: row.rank))
+
+
+def _worst_overhead(job: JobPlans, layout: Layout, states: Sequence[State], links_in: LinksIn) -> float | None:
+    """Largest overhead over the failures that leave all sites of the job alive; none without such failures [%]."""
+    worst: float | None = None
+    alone = one_site(job.workload, layout).step_s
+    for state in states:
+        if state.healthy or not state.sites.isdisjoint(job.sites):
+            continue
+        if isinstance(job.in_state(layout, state), Misfit):
+            continue
+        step = step_time(job.workload, layout, links_in(state, cross_site_gb(job.workload, layout))).step_s
+        overhead = 100 * (step / alone - 1)
+        worst = overhead if worst is None else max(worst, overhead)
+    return worst if worst is None or math.isfinite(worst) else None

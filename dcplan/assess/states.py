@@ -1,0 +1,119 @@
+"""Each state of a designed network: what survives, what reroutes, and how long a step of each job takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.assess.result import Assessment, JobInState, StateResult
+from dcplan.model.states import HEALTHY
+from dcplan.training.engine import one_site, step_time
+from dcplan.training.step import Links, Misfit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.assess.view import NetworkView
+    from dcplan.design.result import Demand, Flow
+    from dcplan.design.traffic import JobTraffic
+    from dcplan.model.network import Network
+    from dcplan.model.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """How one demand is served in one state."""
+
+    demand: Demand
+    fraction: float
+    latency_ms: float
+
+
+def assess(network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]) -> Assessment:
+    """Assess a design in every state.
+
+    In each state the fixed demands are served first; what the surviving wavelengths then carry goes to the jobs,
+    max-min fair. Under one-plus-one a job has its reserved rate and no more.
+    """
+    healthy_flows = _by_demand(view.flows(HEALTHY))
+    results = tuple(_assess_state(network, view, state, jobs, healthy_flows) for state in states)
+    return Assessment(results, _weakest(results))
+
+
+def _assess_state(
+    network: Network,
+    view: NetworkView,
+    state: State,
+    jobs: Sequence[JobTraffic],
+    healthy_flows: Mapping[str, list[Flow]],
+) -> StateResult:
+    asked = [demand for demand in view.design.demands if state.name in demand.gbps]
+    fractions = view.fractions(state, asked)
+    flows = _by_demand(view.flows(state))
+    uses = {
+        demand.id: _Use(
+            demand, fractions[demand.id], max((flow.latency_ms for flow in flows.get(demand.id, ())), default=0.0)
+        )
+        for demand in asked
+    }
+    worst = min(uses.values(), key=lambda use: (use.fraction, use.demand.id), default=None)
+    return StateResult(
+        state=state.name,
+        lost_gbps=view.lost_gbps(state),
+        left_gbps=view.left_gbps(state),
+        served_percent=100 * min(1.0, worst.fraction) if worst else 100.0,
+        worst_demand=worst.demand.id if worst else "",
+        rerouted=tuple(sorted(name for name in flows if _routes(flows[name]) != _routes(healthy_flows.get(name, [])))),
+        jobs=tuple(_assess_job(network, job, state, uses) for job in jobs),
+    )
+
+
+def _assess_job(network: Network, job: JobTraffic, state: State, uses: Mapping[str, _Use]) -> JobInState:
+    promised = network.jobs[job.job].targets
+    target = promised.max_overhead_percent if state.healthy else promised.max_overhead_percent_under_failure
+    alive = job.plans.in_state(job.chosen, state)
+    if isinstance(alive, Misfit):
+        return JobInState(job.job, running=False, why=alive.reason, rate_fraction=None, latency_ms=None, step_s=None,
+                          overhead_percent=None, target_percent=None)  # fmt: skip
+    mine = [uses[demand.id] for demand in job.demands if demand.id in uses]
+    links = Links(
+        {use.demand.ends: use.fraction * use.demand.gbps[state.name] for use in mine},
+        {use.demand.ends: use.latency_ms for use in mine},
+    )
+    step, alone = step_time(*alive, links).step_s, one_site(*alive).step_s
+    lost = sorted(state.sites & job.plans.sites)
+    return JobInState(
+        job=job.job,
+        running=True,
+        why=f"goes on without {', '.join(lost)}" if lost else "",
+        rate_fraction=min((use.fraction for use in mine), default=None),
+        latency_ms=max((use.latency_ms for use in mine), default=None),
+        step_s=step,
+        overhead_percent=100 * (step / alone - 1),
+        target_percent=target,
+    )
+
+
+def _by_demand(flows: Sequence[Flow]) -> dict[str, list[Flow]]:
+    found: dict[str, list[Flow]] = {}
+    for flow in flows:
+        found.setdefault(flow.demand, []).append(flow)
+    return found
+
+
+def _routes(flows: Sequence[Flow]) -> frozenset[tuple[str, ...]]:
+    return frozenset(flow.lightpaths for flow in flows)
+
+
+def _weakest(results: Sequence[StateResult]) -> str:
+    """The failure with the largest overhead of any job, a stopped job before all; then the least capacity left."""
+
+    def weakness(result: StateResult) -> tuple[float, float]:
+        overheads = [
+            job.overhead_percent if job.running and job.overhead_percent is not None else float("inf")
+            for job in result.jobs
+        ]
+        return (round(max(overheads, default=0.0), 6), -result.left_gbps)
+
+    failures = [result for result in results if result.state != HEALTHY.name]
+    return max(failures, key=weakness).state if failures else HEALTHY.name

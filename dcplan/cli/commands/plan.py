@@ -1,0 +1,57 @@
+"""`dcplan plan`: from a topology file to a proven plan."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dcplan.cli import terminal
+
+EPILOG = "Example: dcplan plan topologies/two-campus.yaml -o plan.json"
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the plan file here; stdout then has its main tables.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="What goes to stdout: text, markdown, or json (the plan file itself).")
+    ] = "text",
+    solver: Annotated[str, typer.Option(help="highs, or cbc, scip, gurobi, cplex, … where installed.")] = "highs",
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.1, help="Longest time for the design problem [s]; else the file's.")
+    ] = None,
+    gap: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Relative gap that counts as optimal; else the file's.")
+    ] = None,
+) -> int:
+    """Plan a network: what to light, how traffic goes in every failure, how long a step then takes.
+
+    Exit code 1 when there is no plan, or when a job misses its target in a promised state.
+    """
+    from dcplan import api
+    from dcplan.planfile import Plan, dumps
+    from dcplan.report import infeasible
+    from dcplan.report.render import check_format, draw, render
+
+    check_format(form)
+    network = api.load(file)
+    with terminal.progress() as tell:
+        answer = api.plan(network, solver=solver, time_limit_s=time_limit, gap=gap, progress=tell)
+    width, colour = terminal.width(), terminal.colour(sys.stdout)
+    if not isinstance(answer, Plan):
+        terminal.emit(draw(infeasible.view(answer, network.topology.name), form, width, colour=colour))
+        return 1
+    if output is not None and str(output) != "-":
+        terminal.emit(dumps(answer), output, force=True)
+        terminal.say(f"wrote {output}; `dcplan report {output}` prints all of it")
+    if form == "json" or str(output) == "-":
+        terminal.emit(dumps(answer))
+    else:
+        terminal.emit(render(answer, form, width, colour=colour, main=output is not None))
+    return 0 if answer.assessment.kept else 1

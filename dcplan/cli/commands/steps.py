@@ -1,0 +1,40 @@
+"""`dcplan steps`: every parallelism plan of every job, side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dcplan.cli import terminal
+
+EPILOG = "Example: dcplan steps topologies/two-campus.yaml --gbps 1600"
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    *,
+    gbps: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="Rate between any two sites of a job, each way [Gb/s]; else unlimited."),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = "text",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here instead of stdout.")] = None,
+) -> int:
+    """Print all parallelism plans of all jobs, best first, also those that do not fit and why.
+
+    Without a designed network: every two sites of a job have the rate given, at the latency that a plan would be sized
+    for. Exit code 1 when a job has no plan that fits.
+    """
+    from dcplan import api
+    from dcplan.report import steps as report
+    from dcplan.report.render import check_format, draw
+
+    check_format(form)
+    network = api.load(file)
+    rows = api.steps(network, gbps=gbps)
+    shown = report.view(network.topology.name, rows)
+    terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
+    return 0 if {row.job for row in rows if row.fits} >= set(network.jobs) else 1

@@ -1,0 +1,159 @@
+"""Fiber routes that may carry lightpaths: shortest routes on a multigraph, where parallel fibers each count."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from dcplan.model.network import FiberId, Network, Route, SiteId, pair
+from dcplan.model.states import promised_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dcplan.model.states import State
+
+Graph = dict[SiteId, tuple[tuple[float, FiberId, SiteId], ...]]
+"""Site -> (weight, fiber, site at its other end), in file order."""
+
+
+def routes(network: Network) -> tuple[Route, ...]:
+    """Fiber routes that may carry lightpaths, by pair of sites, shortest first.
+
+    Every single fiber; up to `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers,
+    passing only through sites with `express`; and, for pairs of sites with a demand, the shortest surviving such
+    route in each promised state that leaves none of the others. Yen's algorithm (Management Science 17, 1971) over
+    fiber ids, so that parallel fibers are different routes.
+    """
+    graph = length_graph(network)
+    passing = frozenset(site for site, about in network.sites.items() if about.express)
+    most_hops = network.policy.max_hops
+    found: dict[tuple[FiberId, ...], tuple[float, Route]] = {}
+
+    def add(route: Route) -> None:
+        length = sum(network.fibers[fiber].total_km for fiber in route.fibers)
+        found.setdefault(route.fibers, (length, route))
+
+    for name, fiber in network.fibers.items():
+        if fiber.ends[0] != fiber.ends[1]:
+            add(Route(pair(*fiber.ends), (name,)))
+    for a, b in combinations(sorted(network.sites), 2):
+        for count, route in enumerate(in_order(graph, a, b, passing, most_hops), start=1):
+            add(route)
+            if count == network.policy.routes:
+                break
+    for route in _spares(network, graph, passing, [route for _, route in found.values()]):
+        add(route)
+    ordered = sorted(found.values(), key=lambda item: (item[1].ends, item[0], item[1].fibers))
+    return tuple(route for _, route in ordered)
+
+
+def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> float | None:
+    """Latency of light, one way, on the shortest route of surviving fibers; none where no route survives [ms].
+
+    Wavelengths may end and start again at every site on the way, so `express` does not matter here.
+    """
+    if not state.sites.isdisjoint((a, b)):
+        return None
+    graph = latency_graph(network)
+    best = shortest(graph, a, b, frozenset(graph) - state.sites, len(graph), without=state.fibers)
+    return None if best is None else sum(network.fiber_latency_ms(fiber) for fiber in best.fibers)
+
+
+def length_graph(network: Network) -> Graph:
+    """The fibers with their lengths [km]."""
+    return _graph(network, {name: fiber.total_km for name, fiber in network.fibers.items()})
+
+
+def latency_graph(network: Network) -> Graph:
+    """The fibers with their one-way latencies [ms]."""
+    return _graph(network, {name: network.fiber_latency_ms(name) for name in network.fibers})
+
+
+def shortest(
+    graph: Graph,
+    a: SiteId,
+    b: SiteId,
+    passing: frozenset[SiteId],
+    most_hops: int,
+    *,
+    without: frozenset[FiberId] = frozenset(),
+    first_without: frozenset[FiberId] = frozenset(),
+) -> Route | None:
+    """The route of least weight from a to b, through `passing` sites only, of at most `most_hops` fibers.
+
+    Dijkstra over (weight, hops): a walk that is dominated in both is dropped, so the answer visits no site twice.
+    `first_without` forbids fibers for the first step only. Ties fall to fewer hops, then to fiber names.
+    """
+    queue: list[tuple[float, int, tuple[FiberId, ...], tuple[SiteId, ...]]] = [(0.0, 0, (), (a,))]
+    fewest: dict[SiteId, int] = {}
+    while queue:
+        weight, hops, fibers, sites = heapq.heappop(queue)
+        here = sites[-1]
+        if here == b:
+            return Route(sites, fibers)
+        if fewest.get(here, most_hops + 1) <= hops or hops == most_hops:
+            continue
+        fewest[here] = hops
+        if here != a and here not in passing:
+            continue
+        for more, fiber, there in graph[here]:
+            barred = fiber in without or (here == a and fiber in first_without)
+            if not barred and there not in sites and (there == b or there in passing):
+                heapq.heappush(queue, (weight + more, hops + 1, (*fibers, fiber), (*sites, there)))
+    return None
+
+
+def in_order(graph: Graph, a: SiteId, b: SiteId, passing: frozenset[SiteId], most_hops: int) -> Iterator[Route]:
+    """All routes from a to b without a site twice, by weight (Yen). Ends when there are no more."""
+    weight_of = {fiber: weight for ways in graph.values() for weight, fiber, _ in ways}
+    best = shortest(graph, a, b, passing, most_hops)
+    given: list[Route] = []
+    waiting: list[tuple[float, int, tuple[FiberId, ...], Route]] = []
+    seen: set[tuple[FiberId, ...]] = set()
+    while best is not None:
+        yield best
+        given.append(best)
+        for at in range(len(best.fibers)):
+            root = best.fibers[:at]
+            used = frozenset(
+                route.fibers[at] for route in given if len(route.fibers) > at and route.fibers[:at] == root
+            )
+            ahead = passing - frozenset(best.sites[: at + 1])
+            spur = shortest(graph, best.sites[at], b, ahead, most_hops - at, first_without=used)
+            if spur is None:
+                continue
+            whole = Route(best.sites[:at] + spur.sites, root + spur.fibers)
+            if whole.fibers not in seen:
+                seen.add(whole.fibers)
+                weight = sum(weight_of[fiber] for fiber in whole.fibers)
+                heapq.heappush(waiting, (weight, len(whole.fibers), whole.fibers, whole))
+        best = heapq.heappop(waiting)[3] if waiting else None
+
+
+def _spares(network: Network, graph: Graph, passing: frozenset[SiteId], known: Sequence[Route]) -> Iterator[Route]:
+    """The shortest surviving route between the ends of a demand in each state that breaks all known ones."""
+    for ends in _asking(network):
+        mine = [route for route in known if route.ends == ends]
+        for state in promised_states(network):
+            if state.sites.isdisjoint(ends) and all(state.breaks(route) for route in mine):
+                spare = shortest(graph, *ends, passing - state.sites, network.policy.max_hops, without=state.fibers)
+                if spare is not None:
+                    mine.append(spare)
+                    yield spare
+
+
+def _graph(network: Network, weight: Mapping[FiberId, float]) -> Graph:
+    return {
+        site: tuple((weight[fiber], fiber, other) for fiber, other in network.neighbours(site) if other != site)
+        for site in network.sites
+    }
+
+
+def _asking(network: Network) -> list[tuple[SiteId, SiteId]]:
+    """Pairs of sites between which a job or a fixed demand may ask for traffic, sorted."""
+    asking = {pair(*demand.between) for demand in network.topology.demands.values()}
+    for job in network.jobs.values():
+        asking |= {pair(a, b) for a, b in combinations(sorted(job.accelerators), 2)}
+    return sorted(ends for ends in asking if ends[0] != ends[1])

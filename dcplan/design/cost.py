@@ -1,0 +1,149 @@
+"""What is bought and what it costs: the same items make the coefficients of the ILP and the bill of materials."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.result import BillItem
+from dcplan.units import HOURS_PER_YEAR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dcplan.catalog.parts import Amplifier, Equipment, Transponder
+    from dcplan.design.result import Wavelengths
+    from dcplan.model.network import FiberId, Network, SiteId
+    from dcplan.optics.budget import Lightpath, Line
+
+HUT_PUE = 1.5
+"""Power usage effectiveness assumed for amplifier huts: small rooms cooled by their own units."""
+UNPRICED = "no price known, counted as 0"
+"""The source of a bill item whose price nobody stated."""
+
+
+def wavelength_items(network: Network, lightpath: Lightpath, transponder: str, count: int) -> list[BillItem]:
+    """Two transponders per wavelength, one at each end, and their energy over the horizon."""
+    part = network.catalog.transponders[transponder]
+    items = [_priced(network, transponder, part, "transponder", 2 * count)]
+    return items + [
+        _energy(network, "transponders", part.power_w * count, _pue(network, end)) for end in lightpath.route.ends
+    ]
+
+
+def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
+    """Amplifiers in both directions, terminal gear at both ends, their energy, and the lease of lit pairs.
+
+    Each direction has one booster at its head and one amplifier behind each span; the last of these stands at the far
+    site, the others in huts. Lease = US$/(km year) × km × years per pair.
+    """
+    a, b = network.fibers[line.fiber].ends
+    items: list[BillItem] = []
+    for site in (a, b):
+        items += _amplifier(network, line.booster, pairs, _pue(network, site))
+        gear = terminal(network, site)
+        equipment = network.catalog.equipment[gear]
+        items.append(_priced(network, gear, equipment, "terminal gear", pairs))
+        items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
+    last = len(line.spans) - 1
+    for i, span in enumerate(line.spans):
+        items += _amplifier(network, span.amplifier, pairs, _pue(network, b) if i == last else HUT_PUE)
+        items += _amplifier(network, span.amplifier, pairs, _pue(network, a) if i == 0 else HUT_PUE)
+    fiber, years = network.fibers[line.fiber], network.policy.years
+    what = f"lease of one pair, {fiber.total_km:g} km, {years:g} years"
+    lease = fiber.lease_usd_per_km_year
+    unit = (lease or 0.0) * fiber.total_km * years
+    source = UNPRICED if lease is None else "topology file"
+    items.append(BillItem(line.fiber, what, pairs, unit, unit * pairs, source, "low" if lease is None else "high"))
+    return items
+
+
+def build_items(network: Network, fiber: FiberId) -> list[BillItem]:
+    """Building the route, once, whatever the number of pairs: US$/km × km; nothing where it stands already."""
+    about = network.fibers[fiber]
+    if not about.build_usd_per_km:
+        return []
+    unit = about.build_usd_per_km * about.total_km
+    return [BillItem(fiber, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")]
+
+
+def bill(
+    network: Network,
+    lines: Mapping[FiberId, Line],
+    lightpaths: Mapping[str, Lightpath],
+    wavelengths: Sequence[Wavelengths],
+    pairs: Mapping[FiberId, int],
+) -> tuple[BillItem, ...]:
+    """The bill of materials of what is lit, equal items added up, dearest first."""
+    items: list[BillItem] = []
+    for lit in wavelengths:
+        items += wavelength_items(network, lightpaths[lit.lightpath], lit.transponder, lit.count)
+    for fiber, count in pairs.items():
+        if count:
+            items += pair_items(network, lines[fiber], count) + build_items(network, fiber)
+    return _merged(items)
+
+
+def total(items: Iterable[BillItem]) -> float:
+    """Sum of the items [US$]."""
+    return math.fsum(item.total_usd for item in items)
+
+
+def terminal(network: Network, site: SiteId) -> str:
+    """Terminal gear of a lit pair at a site: `roadm` where light may pass to another site, else `mux`."""
+    others = {other for _, other in network.neighbours(site)}
+    return "roadm" if network.sites[site].express and len(others) > 1 else "mux"
+
+
+def assumptions(network: Network, items: Sequence[BillItem]) -> tuple[str, ...]:
+    """What the cost rests on, in words; each part without a price is named."""
+    horizon = (
+        f"energy over {network.policy.years:g} years at US$ {network.policy.energy_usd_per_mwh:g} per MWh, "
+        f"times the PUE of the site, {HUT_PUE:g} in amplifier huts"
+    )
+    missing = sorted({f"{item.part} ({item.what})" for item in items if item.source == UNPRICED})
+    return (horizon, *(f"{part}: {UNPRICED}" for part in missing))
+
+
+def _amplifier(network: Network, name: str, count: int, pue: float) -> list[BillItem]:
+    part = network.catalog.amplifiers[name]
+    return [_priced(network, name, part, "amplifier", count), _energy(network, "amplifiers", part.power_w * count, pue)]
+
+
+def _priced(
+    network: Network, name: str, part: Transponder | Amplifier | Equipment, what: str, quantity: float
+) -> BillItem:
+    own = network.topology.gear.prices_usd.get(name)
+    if own is not None:
+        return BillItem(name, what, quantity, own, own * quantity, "topology file", "high")
+    if part.price_usd is None:
+        return BillItem(name, what, quantity, 0.0, 0.0, UNPRICED, "low")
+    confidence = "low" if "price_usd" in part.estimates else part.confidence
+    return BillItem(
+        name, what, quantity, part.price_usd, part.price_usd * quantity, part.price_source or part.source, confidence
+    )
+
+
+def _energy(network: Network, what: str, power_w: float, pue: float) -> BillItem:
+    policy = network.policy
+    mwh = power_w * pue * HOURS_PER_YEAR * policy.years / 1e6
+    price = policy.energy_usd_per_mwh
+    return BillItem("energy", f"energy of {what} [MWh]", mwh, price, price * mwh, "policy", "medium")
+
+
+def _pue(network: Network, site: SiteId) -> float:
+    return network.sites[site].pue
+
+
+def _merged(items: Iterable[BillItem]) -> tuple[BillItem, ...]:
+    found: dict[tuple[str, str, float], BillItem] = {}
+    for item in items:
+        key = (item.part, item.what, item.unit_usd)
+        before = found.get(key)
+        if before is not None:
+            quantity = before.quantity + item.quantity
+            found[key] = replace(before, quantity=quantity, total_usd=quantity * item.unit_usd)
+        elif item.quantity:
+            found[key] = item
+    return tuple(sorted(found.values(), key=lambda item: (-item.total_usd, item.part, item.what)))

@@ -1,0 +1,230 @@
+"""The two-layer ILP: integer wavelengths and lit fiber pairs below, splittable traffic above; a function per family.
+
+Money in thousand US$ and rates in Tb/s, so that coefficients stay between 1e-3 and 1e6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.design.problem import Problem, rate
+from dcplan.design.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.result import Demand
+    from dcplan.design.ways import Way
+    from dcplan.model.network import FiberId, Pair, SiteId
+
+USD = 1e-3
+"""Thousand US$ per US$."""
+TBPS = 1e-3
+"""Tb/s per Gb/s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """The columns of what is bought."""
+
+    wavelengths: tuple[int, ...]
+    """One per choice."""
+    pairs: Mapping[FiberId, int]
+    opened: Mapping[FiberId, int]
+    """Only where building costs something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """What the traffic of one state puts on links and lightpaths, as terms, and the rows that ask for it."""
+
+    links: Mapping[Pair, dict[int, float]]
+    lightpaths: Mapping[int, dict[int, float]]
+    """Only the traffic that is held to listed ways."""
+    asked: tuple[tuple[int, tuple[int, ...]], ...]
+    """(row, demands whose rates add up to its right side)."""
+
+
+def buy(program: Program, problem: Problem) -> Bought:
+    """Integer wavelengths n per choice, integer lit pairs p per fiber, binary opened routes o."""
+    wavelengths = tuple(
+        program.column(f"n{i}", choice.usd * USD, choice.most, integer=True) for i, choice in enumerate(problem.choices)
+    )
+    pairs: dict[FiberId, int] = {}
+    opened: dict[FiberId, int] = {}
+    for i, fiber in enumerate(problem.fibers):
+        most = problem.network.fibers[fiber].pairs
+        pairs[fiber] = program.column(f"p{i}", problem.pair_usd[fiber] * USD, most, integer=True)
+        if fiber in problem.build_usd:
+            opened[fiber] = program.column(f"o{i}", problem.build_usd[fiber] * USD, 1, integer=True)
+    return Bought(wavelengths, pairs, opened)
+
+
+def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[FiberId, int]) -> None:
+    """Per fiber: slots of all channels ≤ slots per pair × lit pairs.
+
+    And per width w: channels at least that wide ≤ floor(slots / w) × lit pairs, which a sum of widths does not imply.
+    """
+    for i, fiber in enumerate(problem.fibers):
+        over = choices_over(problem, fiber)
+        pair = bought.pairs[fiber]
+        usable = slots[fiber]
+        terms = {bought.wavelengths[j]: float(problem.choices[j].slots) for j in over}
+        program.row(f"spectrum{i}", terms | {pair: -float(usable)}, upper=0)
+        for width in sorted({problem.choices[j].slots for j in over}):
+            wide = {bought.wavelengths[j]: 1.0 for j in over if problem.choices[j].slots >= width}
+            program.row(f"channels{i}w{width}", wide | {pair: -float(usable // width)}, upper=0)
+
+
+def opening(program: Program, problem: Problem, bought: Bought) -> None:
+    """Per fiber that must be built: lit pairs ≤ pairs × opened."""
+    for i, fiber in enumerate(problem.fibers):
+        if fiber in bought.opened:
+            most = float(problem.network.fibers[fiber].pairs)
+            program.row(f"open{i}", {bought.pairs[fiber]: 1.0, bought.opened[fiber]: -most}, upper=0)
+
+
+def choices_over(problem: Problem, fiber: FiberId) -> list[int]:
+    """The choices whose lightpath uses a fiber."""
+    crossing = {i for i, lightpath in enumerate(problem.lightpaths) if fiber in lightpath.route.fibers}
+    return [j for j, choice in enumerate(problem.choices) if choice.lightpath in crossing]
+
+
+def whole_slots(problem: Problem) -> dict[FiberId, int]:
+    """The whole band on every fiber."""
+    return dict.fromkeys(problem.fibers, problem.slots)
+
+
+def master(problem: Problem, slots: Mapping[FiberId, int]) -> tuple[Program, Bought]:
+    """What can be bought and how it fits the fibers; no traffic yet."""
+    program = Program()
+    bought = buy(program, problem)
+    spectrum(program, problem, bought, slots)
+    opening(program, problem, bought)
+    return program, bought
+
+
+def route(
+    program: Program,
+    tag: str,
+    links: Mapping[Pair, Sequence[int]],
+    demands: Mapping[int, Demand],
+    rates: Mapping[int, float],
+    ways: Mapping[int, Sequence[Way]],
+    short: Mapping[int, int],
+) -> Loads:
+    """Splittable traffic in one state: node-arc, aggregated by source, over links; listed ways for demands in `ways`.
+
+    `short` holds the slack column of a demand, where it may go short.
+    """
+    on_links: dict[Pair, dict[int, float]] = {ends: {} for ends in links}
+    on_lightpaths: dict[int, dict[int, float]] = {}
+    asked: list[tuple[int, tuple[int, ...]]] = []
+    free = {d: demand for d, demand in demands.items() if d not in ways}
+    for s, (source, mine) in enumerate(_by_source(free).items()):
+        asked += _from_source(program, f"{tag}s{s}", on_links, source, {d: demands[d] for d in mine}, rates, short)
+    for d, listed in ways.items():
+        asked.append(_on_ways(program, f"{tag}d{d}", on_lightpaths, listed, d, rates[d], short))
+    for ends, lightpaths in links.items():
+        for lightpath in lightpaths:
+            on_links[ends] |= on_lightpaths.get(lightpath, {})
+    return Loads(on_links, dict(sorted(on_lightpaths.items())), tuple(asked))
+
+
+def _from_source(
+    program: Program,
+    tag: str,
+    on_links: Mapping[Pair, dict[int, float]],
+    source: SiteId,
+    demands: Mapping[int, Demand],
+    rates: Mapping[int, float],
+    short: Mapping[int, int],
+) -> list[tuple[int, tuple[int, ...]]]:
+    """For source a and each site v ≠ a: flow in − flow out + short = what a and v ask of each other."""
+    sites = {site for ends in on_links for site in ends} | {site for demand in demands.values() for site in demand.ends}
+    balance: dict[SiteId, dict[int, float]] = {site: {} for site in sorted(sites)}
+    for e, ends in enumerate(on_links):
+        for head, tail, mark in ((ends[0], ends[1], "a"), (ends[1], ends[0], "b")):
+            if tail != source:
+                flow = program.column(f"f{tag}e{e}{mark}")
+                on_links[ends][flow] = 1.0
+                balance[head][flow] = -1.0
+                balance[tail][flow] = 1.0
+    asked = []
+    for v, (site, terms) in enumerate(balance.items()):
+        if site == source:
+            continue
+        here = tuple(d for d, demand in demands.items() if site in demand.ends)
+        need = sum(rates[d] for d in here) * TBPS
+        slack = {short[d]: 1.0 for d in here if d in short}
+        row = program.row(f"balance{tag}v{v}", terms | slack, need, need)
+        if here:
+            asked.append((row, here))
+    return asked
+
+
+def _on_ways(
+    program: Program,
+    tag: str,
+    on_lightpaths: dict[int, dict[int, float]],
+    listed: Sequence[Way],
+    demand: int,
+    rate_gbps: float,
+    short: Mapping[int, int],
+) -> tuple[int, tuple[int, ...]]:
+    """Traffic on the listed ways + short = what the demand asks."""
+    carried: dict[int, float] = {}
+    for w, way in enumerate(listed):
+        flow = program.column(f"y{tag}w{w}")
+        carried[flow] = 1.0
+        for lightpath in way.lightpaths:
+            on_lightpaths.setdefault(lightpath, {})[flow] = 1.0
+    slack = {short[demand]: 1.0} if demand in short else {}
+    need = rate_gbps * TBPS
+    return program.row(f"ways{tag}", carried | slack, need, need), (demand,)
+
+
+def capacity(
+    program: Program, problem: Problem, bought: Bought, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
+) -> None:
+    """Per link, traffic ≤ Σ rate × wavelengths of its surviving lightpaths; per lightpath, its listed ways alone."""
+    installed: dict[int, dict[int, float]] = {}
+    for j, choice in enumerate(problem.choices):
+        installed.setdefault(choice.lightpath, {})[bought.wavelengths[j]] = -choice.gbps * TBPS
+    for e, (ends, lightpaths) in enumerate(links.items()):
+        lit = {column: value for i in lightpaths for column, value in installed[i].items()}
+        program.row(f"link{tag}e{e}", loads.links[ends] | lit, upper=0)
+    for i, terms in loads.lightpaths.items():
+        program.row(f"path{tag}l{i}", terms | installed[i], upper=0)
+
+
+def whole(problem: Problem, ways: Mapping[int, Sequence[Way]] | None = None) -> Program:
+    """The whole ILP of schemes `none` and `reroute`, every state written out: the model of record.
+
+    `ways` lists the admissible ways of demands under a latency limit. The engine solves the same model with the
+    traffic projected out (see `sizing`); tests compare both.
+    """
+    program, bought = master(problem, whole_slots(problem))
+    limited = ways or {}
+    for k, state in enumerate(problem.states):
+        links = problem.links(problem.alive(state))
+        rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
+        asking = {d: problem.demands[d] for d, asked in rates.items() if asked > 0}
+        listed = {d: [way for way in limited[d] if k not in way.broken] for d in asking if d in limited}
+        loads = route(program, f"k{k}", links, asking, rates, listed, {})
+        capacity(program, problem, bought, links, loads, f"k{k}")
+    return program
+
+
+def _by_source(demands: Mapping[int, Demand]) -> dict[SiteId, list[int]]:
+    """Demands by one of their ends, so that few sources cover all of them (greedy vertex cover)."""
+    left = dict(demands)
+    found: dict[SiteId, list[int]] = {}
+    while left:
+        degree = Counter(site for demand in left.values() for site in demand.ends)
+        source = min(degree, key=lambda site: (-degree[site], site))
+        found[source] = [d for d, demand in left.items() if source in demand.ends]
+        left = {d: demand for d, demand in left.items() if source not in demand.ends}
+    return found

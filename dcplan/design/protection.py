@@ -1,0 +1,93 @@
+"""One-plus-one: every demand is split over pairs of ways that no promised failure breaks together; both carry it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from dcplan.design.formulation import TBPS, Bought
+from dcplan.design.problem import Problem, rate, whole_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.program import Program
+    from dcplan.design.result import Demand
+    from dcplan.design.ways import Way
+
+Risk = tuple[int, ...]
+"""The states that break a way, of those in which its demand asks for something; sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """The columns of one-plus-one."""
+
+    shares: Mapping[tuple[int, Risk, Risk], int]
+    """(demand, risk of one way, risk of the other) -> share of the demand."""
+    flows: Mapping[tuple[int, int], int]
+    """(demand, way) -> traffic [Tb/s]."""
+
+
+def risk(problem: Problem, demand: Demand, way: Way) -> Risk:
+    """The states that break a way although the demand asks for something in them."""
+    return tuple(sorted(k for k in way.broken if rate(demand, problem.states[k]) > 0))
+
+
+def risk_pairs(risks: Sequence[Risk]) -> list[tuple[Risk, Risk]]:
+    """Pairs of risks without a common state; two different ways without any risk are such a pair."""
+    distinct = sorted(set(risks))
+    pairs = [(one, other) for one, other in combinations(distinct, 2) if set(one).isdisjoint(other)]
+    if risks.count(()) > 1:
+        pairs.append(((), ()))
+    return pairs
+
+
+def protect(
+    program: Program, problem: Problem, bought: Bought, ways: Mapping[int, Sequence[Way]], latency_cost: float = 0.0
+) -> Protected:
+    """Shares x of risk pairs, traffic y on ways, and one capacity per lightpath.
+
+    Per demand: Σ x = 1. Per demand and risk: Σ y over its ways = rate × Σ x over the pairs that hold it (twice for a
+    pair of two ways that nothing breaks; each of those carries at most its demand, so that they are two). Per
+    lightpath: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms.
+    """
+    shares: dict[tuple[int, Risk, Risk], int] = {}
+    flows: dict[tuple[int, int], int] = {}
+    load: dict[int, dict[int, float]] = {}
+    for d, demand in enumerate(problem.demands):
+        risks = [risk(problem, demand, way) for way in ways[d]]
+        mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(risk_pairs(risks))}
+        program.row(f"split{d}", dict.fromkeys(mine.values(), 1.0), 1, 1)
+        shares |= {(d, *pair): column for pair, column in mine.items()}
+        carried: dict[Risk, dict[int, float]] = {one: {} for pair in mine for one in pair}
+        for w, way in enumerate(ways[d]):
+            if risks[w] in carried:
+                column = flows[d, w] = program.column(f"y{d}w{w}", latency_cost * way.latency_ms)
+                carried[risks[w]][column] = 1.0
+                for lightpath in way.lightpaths:
+                    load.setdefault(lightpath, {})[column] = 1.0
+        _both(program, d, whole_rate(demand, problem.states) * TBPS, mine, carried)
+    for j, choice in enumerate(problem.choices):
+        load.setdefault(choice.lightpath, {})[bought.wavelengths[j]] = -choice.gbps * TBPS
+    for i, terms in sorted(load.items()):
+        program.row(f"path{i}", terms, upper=0)
+    return Protected(shares, flows)
+
+
+def _both(
+    program: Program,
+    demand: int,
+    whole: float,
+    shares: Mapping[tuple[Risk, Risk], int],
+    carried: Mapping[Risk, Mapping[int, float]],
+) -> None:
+    """Both ways of a pair carry its share of the whole rate [Tb/s]."""
+    for r, (one, flows) in enumerate(carried.items()):
+        held = {column: -whole * pair.count(one) for pair, column in shares.items() if one in pair}
+        program.row(f"both{demand}r{r}", held | dict(flows), 0, 0)
+        if not one:
+            for column in flows:
+                once = dict.fromkeys(held, -whole)
+                program.row(f"two{demand}c{column}", once | {column: 1.0}, upper=0)

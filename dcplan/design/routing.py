@@ -1,0 +1,312 @@
+"""Routes the traffic of each state over what is lit, and shares it out where it does not suffice."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from dcplan.design.problem import Problem, rate
+from dcplan.design.program import Program
+from dcplan.design.result import Flow, Routing
+from dcplan.design.solver import Linear
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.result import Demand, Wavelengths
+    from dcplan.design.ways import Way
+    from dcplan.model.network import Pair, SiteId
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath
+
+MOVE = 1e4
+"""Cost of moving traffic away from its healthy route, in ms: more than any detour, so that what can stay does."""
+DUST = 1e-7
+"""Flow below this share of a demand is rounding and is given to the demand's largest flow."""
+Arc = tuple[int, bool]
+"""A lit lightpath and whether it is walked from its second end to its first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """A lightpath with its lit wavelengths."""
+
+    id: str
+    ends: Pair
+    gbps: float
+    """In each direction."""
+    latency_ms: float
+
+
+def lit_of(problem: Problem, counts: Sequence[int]) -> dict[int, Lit]:
+    """The lit lightpaths by index, in order; latency with the slowest mode that is lit."""
+    found: dict[int, Lit] = {}
+    for choice, count in zip(problem.choices, counts, strict=True):
+        if count:
+            lightpath = problem.lightpaths[choice.lightpath]
+            before = found.get(choice.lightpath, Lit(lightpath.id, lightpath.route.ends, 0.0, 0.0))
+            found[choice.lightpath] = Lit(
+                lightpath.id,
+                lightpath.route.ends,
+                before.gbps + count * choice.gbps,
+                max(before.latency_ms, choice.latency_ms),
+            )
+    return dict(sorted(found.items()))
+
+
+def route_states(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]) -> tuple[Routing, ...]:
+    """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
+
+    Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
+    only. SolverError where a state cannot be carried: sizing promised that it can.
+    """
+    lit = lit_of(problem, counts)
+    healthy: dict[int, list[tuple[tuple[int, ...], float]]] = {}
+    found = []
+    for state in problem.states:
+        alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
+        flows = _route(problem, state, alive, ways, {} if state.healthy else healthy)
+        if state.healthy:
+            healthy = flows
+        found.append(_routing(problem, state, lit, flows))
+    return tuple(found)
+
+
+def too_late(problem: Problem, routing: Sequence[Routing]) -> list[int]:
+    """Demands with a flow beyond their latency limit."""
+    limits = {demand.id: demand.max_latency_ms for demand in problem.demands}
+    late = set()
+    for state in routing:
+        for flow in state.flows:
+            limit = limits[flow.demand]
+            if limit is not None and flow.latency_ms > limit * (1 + 1e-9):
+                late.add(flow.demand)
+    return [d for d, demand in enumerate(problem.demands) if demand.id in late]
+
+
+def _routing(
+    problem: Problem,
+    state: State,
+    lit: Mapping[int, Lit],
+    flows: Mapping[int, Sequence[tuple[tuple[int, ...], float]]],
+) -> Routing:
+    return Routing(
+        state.name,
+        tuple(
+            Flow(problem.demands[d].id, tuple(lit[i].id for i in path), gbps, sum(lit[i].latency_ms for i in path))
+            for d, paths in flows.items()
+            for path, gbps in paths
+        ),
+    )
+
+
+def _route(
+    problem: Problem,
+    state: State,
+    alive: Mapping[int, Lit],
+    ways: Mapping[int, Sequence[Way]],
+    healthy: Mapping[int, Sequence[tuple[tuple[int, ...], float]]],
+) -> dict[int, list[tuple[tuple[int, ...], float]]]:
+    """Paths and rates [Gb/s] of each demand in a state."""
+    program = Program()
+    load: dict[int, dict[int, float]] = {i: {} for i in alive}
+    paths: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+    arcs: dict[int, dict[Arc, int]] = {}
+    for d, demand in enumerate(problem.demands):
+        asked = rate(demand, state)
+        if asked <= 0:
+            continue
+        move = MOVE if healthy else 0.0
+        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if all(i in alive for i in path)]
+        listed = [way.lightpaths for way in ways[d] if all(i in alive for i in way.lightpaths)] if d in ways else []
+        paths[d] = []
+        for path, price, most in [(path, 0.0, gbps) for path, gbps in kept] + [(path, move, inf) for path in listed]:
+            column = program.column(f"y{len(program.columns)}", price + sum(alive[i].latency_ms for i in path), most)
+            paths[d].append((path, column))
+            for i in path:
+                load[i][column] = 1.0
+        if d in ways:
+            program.row(f"ways{d}", {column: 1.0 for _, column in paths[d]}, asked, asked)
+        else:
+            arcs[d] = _arcs(program, demand, asked, alive, load, [column for _, column in paths[d]], move)
+    for i, one in alive.items():
+        program.row(f"path{i}", load[i], upper=one.gbps)
+    linear = Linear(program)
+    if program.columns and linear.solve() != "optimal":
+        raise SolverError(f"state `{state.name}` cannot be routed on the wavelengths that were chosen for it")
+    found = {}
+    for d, listed_paths in paths.items():
+        carried = {path: linear.values[column] for path, column in listed_paths}
+        flow = {arc: linear.values[column] for arc, column in arcs.get(d, {}).items()}
+        found[d] = _tidy(rate(problem.demands[d], state), carried, _peel(problem.demands[d], alive, flow))
+    return found
+
+
+def _arcs(
+    program: Program,
+    demand: Demand,
+    asked: float,
+    alive: Mapping[int, Lit],
+    load: Mapping[int, dict[int, float]],
+    kept: Sequence[int],
+    move: float,
+) -> dict[Arc, int]:
+    """Flow of one demand over both directions of every surviving lightpath; `kept` path columns count as carried."""
+    source, target = demand.ends
+    balance: dict[SiteId, dict[int, float]] = {source: {}, target: dict.fromkeys(kept, 1.0)}
+    columns: dict[Arc, int] = {}
+    for i, one in alive.items():
+        for back in (False, True):
+            head, tail = one.ends[::-1] if back else one.ends
+            if tail == source or head == target:
+                continue
+            price = one.latency_ms + (move if head == source else 0.0)
+            column = columns[i, back] = program.column(f"f{len(program.columns)}", price)
+            load[i][column] = 1.0
+            balance.setdefault(head, {})[column] = -1.0
+            balance.setdefault(tail, {})[column] = 1.0
+    for site, terms in sorted(balance.items()):
+        if site != source:
+            need = asked if site == target else 0.0
+            program.row(f"balance{len(program.rows)}", terms, need, need)
+    return columns
+
+
+def _peel(demand: Demand, alive: Mapping[int, Lit], flow: Mapping[Arc, float]) -> list[tuple[tuple[int, ...], float]]:
+    """Decompose arc flows into paths, shortest latency first."""
+    left = {arc: value for arc, value in flow.items() if value > 1e-9}
+    found = []
+    while True:
+        path = _least_latency(demand, alive, left)
+        if path is None:
+            return found
+        amount = min(left[arc] for arc in path)
+        found.append((tuple(i for i, _ in path), amount))
+        left = {arc: value - amount if arc in path else value for arc, value in left.items()}
+        left = {arc: value for arc, value in left.items() if value > 1e-9}
+
+
+def _least_latency(demand: Demand, alive: Mapping[int, Lit], left: Mapping[Arc, float]) -> tuple[Arc, ...] | None:
+    leaving: dict[SiteId, list[tuple[Arc, SiteId]]] = {}
+    for i, back in sorted(left):
+        head, tail = alive[i].ends[::-1] if back else alive[i].ends
+        leaving.setdefault(head, []).append(((i, back), tail))
+    queue: list[tuple[float, tuple[Arc, ...], SiteId]] = [(0.0, (), demand.ends[0])]
+    done: set[SiteId] = set()
+    while queue:
+        latency, path, site = heapq.heappop(queue)
+        if site == demand.ends[1]:
+            return path
+        if site in done:
+            continue
+        done.add(site)
+        for arc, there in leaving.get(site, ()):
+            heapq.heappush(queue, (latency + alive[arc[0]].latency_ms, (*path, arc), there))
+    return None
+
+
+def _tidy(
+    asked: float, carried: Mapping[tuple[int, ...], float], peeled: Sequence[tuple[tuple[int, ...], float]]
+) -> list[tuple[tuple[int, ...], float]]:
+    """Equal paths joined, dust given to the largest, rates that add up to what is asked, largest first."""
+    total: dict[tuple[int, ...], float] = {}
+    for path, gbps in [*carried.items(), *peeled]:
+        total[path] = total.get(path, 0.0) + gbps
+    kept = {path: gbps for path, gbps in total.items() if gbps > DUST * asked}
+    if not kept:
+        return []
+    order = sorted(kept, key=lambda path: (-round(kept[path], 6), path))
+    rest = asked - sum(kept[path] for path in order[1:])
+    return [(order[0], rest), *((path, kept[path]) for path in order[1:])]
+
+
+def max_min(
+    lightpaths: Sequence[Lightpath],
+    wavelengths: Sequence[Wavelengths],
+    state: State,
+    wanted: Sequence[tuple[str, Pair, float]],
+    first: frozenset[str] = frozenset(),
+    most: float = inf,
+) -> dict[str, float]:
+    """Max-min fair share of each demand on the wavelengths that survive a state.
+
+    wanted: (name, ends, Gb/s in each direction). Those named in `first` are served before all others, up to 1; the
+    others up to `most` times what they want. Progressive filling: raise the common fraction, freeze the demands that
+    block it (a positive dual), go on with the rest (Bertsekas and Gallager, Data Networks, 6.5.2). Latency limits are
+    left aside: what arrives late arrives. A demand whose ends are parted, or gone, gets 0.
+    """
+    asked = list(wanted)
+    capacity = _capacity(lightpaths, wavelengths, state)
+    fixed: dict[str, float] = {}
+    groups = ([one for one in asked if one[0] in first], 1.0), ([one for one in asked if one[0] not in first], most)
+    for group, cap in groups:
+        rising = [one for one in group if one[2] > 0]
+        fixed |= {name: cap if cap < inf else 1.0 for name, _, gbps in group if gbps <= 0}
+        while rising:
+            level, blocked = _raise(capacity, asked, fixed, [name for name, _, _ in rising], cap)
+            fixed |= dict.fromkeys(blocked, level)
+            rising = [one for one in rising if one[0] not in blocked]
+    return {name: fixed[name] for name, _, _ in asked}
+
+
+def _capacity(lightpaths: Sequence[Lightpath], wavelengths: Sequence[Wavelengths], state: State) -> dict[Pair, float]:
+    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
+    found: dict[Pair, float] = {}
+    for lit in wavelengths:
+        route = by_id[lit.lightpath].route
+        if not state.breaks(route):
+            found[route.ends] = found.get(route.ends, 0.0) + lit.count * lit.rate_gbps
+    return dict(sorted(found.items()))
+
+
+def _raise(
+    capacity: Mapping[Pair, float],
+    asked: Sequence[tuple[str, Pair, float]],
+    fixed: Mapping[str, float],
+    rising: Sequence[str],
+    most: float,
+) -> tuple[float, list[str]]:
+    """The highest common fraction of the rising demands, and which of them can rise no further."""
+    program = Program()
+    level = program.column("t", -1.0, most)
+    load: dict[Pair, dict[int, float]] = {ends: {} for ends in capacity}
+    rows: dict[str, int] = {}
+    for name, (source, target), gbps in asked:
+        share = fixed.get(name, 0.0)
+        if name in rising:
+            balance = _balance(program, load, source, target)
+            rows[name] = program.row(f"carried{len(program.rows)}", balance | {level: -gbps}, lower=0.0)
+        elif share > 0:
+            balance = _balance(program, load, source, target)
+            program.row(f"carried{len(program.rows)}", balance, lower=share * gbps * (1 - 1e-9))
+    for ends, terms in load.items():
+        program.row(f"link{len(program.rows)}", terms, upper=capacity[ends])
+    linear = Linear(program)
+    if linear.solve() != "optimal":
+        raise SolverError("the surviving rates could not be computed")
+    reached = max(0.0, linear.values[level])
+    if reached >= most * (1 - 1e-9):
+        return most, list(rising)
+    blocked = [name for name in rising if linear.duals[rows[name]] > 1e-9]
+    return reached, blocked or list(rising)
+
+
+def _balance(
+    program: Program, load: Mapping[Pair, dict[int, float]], source: SiteId, target: SiteId
+) -> dict[int, float]:
+    """Add the flow of one demand over links, conserved on the way; returns what arrives."""
+    balance: dict[SiteId, dict[int, float]] = {target: {}}
+    for ends, terms in load.items():
+        for head, tail in (ends, ends[::-1]):
+            if tail != source and head != target:
+                column = program.column(f"f{len(program.columns)}")
+                terms[column] = 1.0
+                balance.setdefault(head, {})[column] = -1.0
+                balance.setdefault(tail, {})[column] = 1.0
+    for site, here in sorted(balance.items()):
+        if site not in (source, target):
+            program.row(f"balance{len(program.rows)}", here, 0, 0)
+    return balance[target]

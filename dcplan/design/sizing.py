@@ -1,0 +1,198 @@
+"""Sizes the network: what to buy at least cost so that the traffic of every state can be carried.
+
+The traffic is projected out of the ILP: the master holds what is bought, and a cut loop adds the inequalities that an
+answer breaks until every state can be carried (Gabrel, Knippel, Minoux, ORL 25, 1999). The master's bound is a bound
+on the whole model at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate, start, whole
+from dcplan.design.formulation import USD
+from dcplan.design.program import Program, Row
+from dcplan.design.solver import Limits, now_s, relative_gap, solve
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.cuts import Cut
+    from dcplan.model.network import FiberId
+
+LOOSE_GAP = 0.01
+"""Gap of the master until the first answer that every state can carry."""
+LAST_S = 5.0
+"""Time for each step of the rescue that makes some answer when time ran out [s]."""
+TIE_NODES = 100
+TIE_CHOICES = 400
+"""Nodes of the tie-break after the optimum, and the number of choices above which it is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """What to buy, its cost and the bound."""
+
+    counts: tuple[int, ...]
+    """Wavelengths per choice."""
+    pairs: Mapping[FiberId, int]
+    cost_usd: float
+    bound_usd: float | None
+    status: str
+    """optimal or feasible."""
+    reason: str
+    cuts: tuple[Cut, ...]
+    """What shaped the answer; holds for every less demanding task too."""
+
+
+@dataclass(slots=True)
+class _Best:
+    """The cheapest answer that every state can carry, and the best bound."""
+
+    values: tuple[float, ...] | None = None
+    cost: float = inf
+    bound: float = 0.0
+    bounded: bool = False
+    reason: str = "proven"
+
+    def offer(self, values: tuple[float, ...], price: float) -> None:
+        if price < self.cost:
+            self.values, self.cost = values, price
+
+    def closed(self, gap: float) -> bool:
+        return self.bounded and self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
+
+
+def size(task: Task, known: Sequence[Cut] = ()) -> Sized | None:
+    """The cheapest purchase under which every state can be carried; None where there is none.
+
+    `known` are cuts of an earlier, less constrained task. SolverError where time ran out without any answer.
+    """
+    loop = start(task, known)
+    if not root(loop):
+        return None
+    task.say(f"relaxation US$ {loop.linear.objective / USD:,.0f}, {len(loop.cuts)} cuts")
+    best = _search(loop)
+    if best is None:
+        return None
+    if best.values is None:
+        best.reason = "time limit"
+        _rescue(loop, best)
+    return _sized(loop, best)
+
+
+def _search(loop: Loop) -> _Best | None:
+    """Alternate: the master proposes pairs to light and bounds the cost; then the best wavelengths on those pairs."""
+    task, best = loop.task, _Best()
+    half = task.gap / 2
+    gap = max(LOOSE_GAP, half)
+    while not best.closed(task.gap):
+        left = task.deadline_s - now_s()
+        if left <= 0:
+            best.reason = "time limit"
+            break
+        solved = solve(task.solver, loop.program, Limits(left, gap), best.values)
+        if solved.status == "infeasible":
+            return None
+        if solved.bound is not None:
+            best.bound, best.bounded = max(best.bound, solved.bound), True
+        if not solved.values:
+            best.reason = solved.reason
+            break
+        values = whole(loop, solved.values)
+        broken = separate(loop, values)
+        if broken:
+            _with_pairs(loop, values, best)
+        else:
+            best.offer(values, cost(loop, values))
+        task.say(f"cost US$ {best.cost / USD:,.0f}, bound US$ {best.bound / USD:,.0f}, {len(loop.cuts)} cuts")
+        if not broken and gap <= half:
+            best.reason = solved.reason
+            break
+        if best.values is not None:
+            gap = max(half, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4)) if broken else half
+    return best
+
+
+def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
+    """The best wavelengths while lit pairs stay as they are; its cuts serve the master too."""
+    task = loop.task
+    fixed = {*loop.bought.pairs.values(), *loop.bought.opened.values()}
+    columns = [
+        replace(column, lower=values[i], upper=values[i]) if i in fixed else column
+        for i, column in enumerate(loop.program.columns)
+    ]
+    while (left := task.deadline_s - now_s()) > 0:
+        solved = solve(task.solver, Program(columns, loop.program.rows), Limits(left, task.gap / 2))
+        if not solved.values or (solved.bound or -inf) >= best.cost:
+            return
+        found = whole(loop, solved.values)
+        if not separate(loop, found):
+            best.offer(found, cost(loop, found))
+            return
+
+
+def _rescue(loop: Loop, best: _Best) -> None:
+    """When time is up without an answer: never take back what was bought, and add until every state is carried."""
+    floor = [0.0] * len(loop.program.columns)
+    for _ in range(ROOT_ROUNDS):
+        columns = [
+            replace(column, lower=min(low, column.upper))
+            for column, low in zip(loop.program.columns, floor, strict=True)
+        ]
+        solved = solve(loop.task.solver, Program(columns, loop.program.rows), Limits(LAST_S, 0.05))
+        if not solved.values:
+            break
+        values = whole(loop, solved.values)
+        if not separate(loop, values):
+            best.offer(values, cost(loop, values))
+            return
+        floor = [value if column.integer else 0.0 for column, value in zip(columns, values, strict=True)]
+    raise SolverError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+
+
+def _sized(loop: Loop, best: _Best) -> Sized:
+    values = _tie_broken(loop, best)
+    closed = best.closed(loop.task.gap)
+    return Sized(
+        counts=tuple(round(values[i]) for i in loop.bought.wavelengths),
+        pairs={fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()},
+        cost_usd=cost(loop, values) / USD,
+        bound_usd=best.bound / USD if best.bounded else None,
+        status="optimal" if closed else "feasible",
+        reason="proven" if closed else best.reason if best.reason != "proven" else "gap",
+        cuts=tuple(cut for cut, _ in loop.cuts.values()),
+    )
+
+
+def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
+    """Among purchases that cost no more: least spectrum × km, then first choices. Limited by nodes, not by time."""
+    problem = loop.task.problem
+    values = best.values or ()
+    if len(problem.choices) > TIE_CHOICES or not best.closed(loop.task.gap):
+        return values
+    weight: dict[int, float] = {}
+    for rank, (column, choice) in enumerate(zip(loop.bought.wavelengths, problem.choices, strict=True)):
+        km = problem.lightpaths[choice.lightpath].length_km
+        weight[column] = choice.slots * km / 1e4 + 1e-5 * (1 + rank)
+    fixed = {*loop.bought.pairs.values(), *loop.bought.opened.values()}
+    columns = [
+        replace(column, cost=weight.get(i, 0.0))
+        if i not in fixed
+        else replace(column, cost=0.0, lower=values[i], upper=values[i])
+        for i, column in enumerate(loop.program.columns)
+    ]
+    prices = {i: column.cost for i, column in enumerate(loop.program.columns) if column.cost}
+    ceiling = best.cost * (1 + 1e-9) + 1e-7
+    for _ in range(ROOT_ROUNDS):
+        program = Program(columns, [*loop.program.rows, Row("cost", prices, -inf, ceiling)])
+        solved = solve(loop.task.solver, program, Limits(3600.0, 1e-6, TIE_NODES), values)
+        if not solved.values:
+            return values
+        found = whole(loop, solved.values)
+        if not separate(loop, found):
+            return found if cost(loop, found) <= ceiling else values
+    return values

@@ -1,0 +1,198 @@
+"""Traffic by state: what each job and fixed demand asks between two sites, healthy and in every promised failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.design.candidates import state_latency_ms
+from dcplan.design.result import Demand, Infeasible
+from dcplan.model.network import pair
+from dcplan.model.states import HEALTHY
+from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
+from dcplan.training.layout import layouts
+from dcplan.training.step import Layout, Links, Misfit, Workload
+from dcplan.training.workload import workload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.model.network import Network, Pair
+    from dcplan.model.states import State
+
+STRETCH = 1.5
+"""Rates are sized for a one-way latency of up to this factor over the shortest route in the worst promised state."""
+TIE = 0.01
+"""Plans whose steps differ by less than this share count as equally fast; the one that needs less rate wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlans:
+    """A job with every parallelism plan that was considered."""
+
+    job: str
+    workload: Workload
+    layouts: tuple[Layout, ...]
+    misfits: tuple[Misfit, ...]
+    latency_ms: Mapping[Pair, float]
+    """One-way latency between two of its sites that rates are sized for [ms]."""
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """The sites that it runs in."""
+        return frozenset(share.site for share in self.workload.shares)
+
+    def in_state(self, layout: Layout, state: State) -> tuple[Workload, Layout] | Misfit:
+        """The job as it runs in a state: without the sites that are gone."""
+        lost = self.sites & state.sites
+        return without_sites(self.workload, layout, lost) if lost else (self.workload, layout)
+
+
+@dataclass(frozen=True, slots=True)
+class JobTraffic:
+    """A job, the parallelism plan that the network is sized for, and what that one asks."""
+
+    plans: JobPlans
+    chosen: Layout
+    demands: tuple[Demand, ...]
+
+    @property
+    def job(self) -> str:
+        """Name of the job."""
+        return self.plans.job
+
+
+def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ...]:
+    """The fixed demands of the file by state: whole when healthy, the promised share in a failure."""
+    found = []
+    for name, asked in network.topology.demands.items():
+        a, b = asked.between
+        share = asked.under_failure_percent / 100
+        gbps = {
+            state.name: asked.gbps * (1.0 if state.healthy else share)
+            for state in states
+            if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
+        }
+        found.append(Demand(name, pair(a, b), gbps, asked.max_latency_ms))
+    return tuple(found)
+
+
+def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans | Infeasible:
+    """Every parallelism plan of a job. Infeasible, limit disjointness, where a promised state parts its sites."""
+    load = workload(network, job)
+    latency_ms = assumed_latency_ms(network, load, states)
+    if isinstance(latency_ms, Infeasible):
+        return latency_ms
+    fitting, misfits = layouts(load, network.jobs[job])
+    return JobPlans(job, load, fitting, misfits, latency_ms)
+
+
+def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraffic | Infeasible:
+    """Choose the parallelism plan of a job and size its rates: the least at which its targets hold.
+
+    Among the plans that fit and meet both targets at some rate, the fastest at its needed rate; within 1 % of it, the
+    one that needs the least rate. `use` in the file overrides. Infeasible, limit latency, where no plan meets the
+    targets at any rate; limit layout where none fits.
+    """
+    plans = job_plans(network, job, states)
+    if isinstance(plans, Infeasible):
+        return plans
+    use = network.jobs[job].use
+    wanted = [layout for layout in plans.layouts if use in (None, layout.name)]
+    if not wanted:
+        reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])
+        return Infeasible("layout", f"no parallelism plan of job {job} fits: {reasons}", ())
+    options = []
+    for layout in wanted:
+        rates = _rates_by_state(network, plans, layout, states)
+        if rates is not None:
+            needed = rates[HEALTHY.name]
+            step_s = step_time(plans.workload, layout, Links(needed, plans.latency_ms)).step_s
+            options.append((step_s, sum(needed.values()), layout, rates))
+    if not options:
+        return _too_slow(network, plans, wanted)
+    fastest = min(option[0] for option in options)
+    tied = [option for option in options if option[0] <= fastest * (1 + TIE)]
+    _, _, chosen, rates = min(tied, key=lambda option: (option[1], option[0], option[2].name))
+    demands = tuple(
+        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job)
+        for (a, b), by_state in _by_pair(rates).items()
+    )
+    return JobTraffic(plans, chosen, demands)
+
+
+def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]) -> dict[Pair, float] | Infeasible:
+    """One-way latency that rates are sized for: `STRETCH` × shortest fiber route in the worst promised state [ms]."""
+    sites = sorted({share.site for share in load.shares})
+    assumed: dict[Pair, float] = {}
+    for i, a in enumerate(sites):
+        for b in sites[i + 1 :]:
+            alive = [state for state in states if state.sites.isdisjoint((a, b))]
+            found = [(state_latency_ms(network, state, a, b), state) for state in alive]
+            cut = next((state for latency, state in found if latency is None), None)
+            if cut is not None:
+                when = "" if cut.healthy else f" after losing {cut.name}"
+                return Infeasible("disjointness", f"job {load.job}: no fiber joins {a} and {b}{when}", ())
+            assumed[a, b] = STRETCH * max(latency for latency, _ in found if latency is not None)
+    return assumed
+
+
+def _rates_by_state(
+    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State]
+) -> dict[str, Mapping[Pair, float]] | None:
+    """State name -> rate per pair [Gb/s]; None where a target cannot be met at any rate."""
+    targets = network.jobs[plans.job].targets
+    found: dict[str, Mapping[Pair, float]] = {}
+    known: dict[frozenset[str], Mapping[Pair, float] | None] = {}
+    for state in states:
+        lost = plans.sites & state.sites
+        if state.healthy:
+            rates = needed_rates(plans.workload, layout, plans.latency_ms, targets.max_overhead_percent)
+        else:
+            if lost not in known:
+                known[lost] = _rates_in_failure(
+                    plans, plans.in_state(layout, state), targets.max_overhead_percent_under_failure
+                )
+            rates = known[lost]
+        if rates is None:
+            return None
+        found[state.name] = rates
+    return found
+
+
+def _rates_in_failure(
+    plans: JobPlans, alive: tuple[Workload, Layout] | Misfit, overhead_percent: float
+) -> Mapping[Pair, float] | None:
+    """A job that stops in the failure asks for nothing."""
+    return {} if isinstance(alive, Misfit) else needed_rates(*alive, plans.latency_ms, overhead_percent)
+
+
+def _by_pair(rates: Mapping[str, Mapping[Pair, float]]) -> dict[Pair, dict[str, float]]:
+    pairs = sorted({ends for by_pair in rates.values() for ends in by_pair})
+    return {
+        ends: {state: by_pair[ends] for state, by_pair in rates.items() if by_pair.get(ends, 0.0) > 0} for ends in pairs
+    }
+
+
+def _too_slow(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> Infeasible:
+    """Say by how much the best plan misses its target even at unlimited rate."""
+    latency_ms = plans.latency_ms
+    unlimited = Links(dict.fromkeys(latency_ms, float("inf")), latency_ms)
+    overheads = [
+        (
+            100 * (step_time(plans.workload, layout, unlimited).step_s / one_site(plans.workload, layout).step_s - 1),
+            layout,
+        )
+        for layout in wanted
+    ]
+    overhead, best = min(overheads, key=lambda item: (item[0], item[1].name))
+    targets = network.jobs[plans.job].targets
+    a, b = max(latency_ms, key=lambda ends: (latency_ms[ends], ends))
+    reason = (
+        f"job {plans.job}: no parallelism plan meets its targets "
+        f"(overhead ≤ {targets.max_overhead_percent:g} % healthy, "
+        f"≤ {targets.max_overhead_percent_under_failure:g} % under failure) at any rate; the best, {best.name}, is "
+        f"{overhead:.2f} % slower than one site with unlimited rate, at {latency_ms[a, b]:.2f} ms one way between "
+        f"{a} and {b}"
+    )
+    return Infeasible("latency", reason, ())

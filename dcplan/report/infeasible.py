@@ -1,0 +1,54 @@
+"""Why there is no plan: the limit that binds, in words, and what is short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.report.sheet import Fact, Table, View, fixed, number_column, say, text_column
+from dcplan.units import rate
+
+if TYPE_CHECKING:
+    from dcplan.design.result import Infeasible
+
+ADVICE = {
+    "fiber pairs": "give a fiber more pairs, add a fiber, allow a faster transponder, or promise less",
+    "spectrum": "widen the band, add pairs or a fiber, allow a mode that carries more per GHz, or promise less",
+    "reach": "allow a transponder that reaches further, end wavelengths at a site on the way, or shorten the spans",
+    "disjointness": "add a fiber that avoids the failure, or promise to survive less",
+    "latency": "relax max_latency_ms or the overhead target, or find a shorter route",
+    "layout": "see `dcplan steps FILE` for every plan and why it does not fit",
+}
+"""Limit -> what a planner can do about it."""
+
+
+def view(answer: Infeasible, name: str) -> View:
+    """The reason first, then each demand that is short."""
+    worst = max(answer.shortages, key=lambda one: (one.short_gbps, one.demand), default=None)
+    short = f"{worst.demand} by {rate(worst.short_gbps)} in {worst.state}" if worst else "not measured in Gb/s"
+    facts = (
+        Fact("answer", "infeasible: no plan keeps every promise", {"status": "infeasible"}, "FAIL"),
+        Fact("limit", answer.limit, {"limit": answer.limit}),
+        Fact("reason", answer.reason, {"reason": answer.reason}),
+        Fact("short", short, {"short_gbps": worst.short_gbps if worst else None}),
+        Fact("what helps", ADVICE.get(answer.limit, "relax a promise"), {}),
+    )
+    columns = (
+        text_column("state", "state"),
+        text_column("demand", "demand"),
+        number_column("asked_gbps", "asked", "Gb/s"),
+        number_column("short_gbps", "short", "Gb/s"),
+    )
+    rows = tuple(
+        (say(one.state), say(one.demand), fixed(one.asked_gbps, 0), fixed(one.short_gbps, 0))
+        for one in answer.shortages
+    )
+    tables = (
+        (
+            Table(
+                "shortages", "What is short", columns, rows, note="the least total shortage over all states", main=True
+            ),
+        )
+        if rows
+        else ()
+    )
+    return View("infeasible", name, facts, (), tables)

@@ -1,0 +1,197 @@
+"""Codes 4xx: training jobs that cannot run as the file lays them out, and what in them changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.diagnostics import Finding, Rule, Severity
+from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.training.layout import complete
+from dcplan.training.machine import is_modern, peak_tflops
+from dcplan.training.search import any_fits
+from dcplan.training.step import Misfit
+from dcplan.training.workload import joined, sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.model.network import Network
+    from dcplan.model.schema import Job, ParallelismPlan
+    from dcplan.model.source import Loc
+    from dcplan.training.step import Workload
+
+
+def _plan(sizes: str) -> str:
+    return adding(f"    plans: {{deep: {{{sizes}}}}}\n")
+
+
+_GOOD_PLAN = _plan("tp: 8, cp: 2, pp: 16, virtual_stages: 8")
+_TWO_TYPES = with_change("lon: -96.60, power_mw: 100, accelerators: {h100-sxm", "lon: -96.60, accelerators: {h200-sxm")
+_OWN_ACCELERATOR = (
+    "gear:\n  accelerators:\n    next: {bf16_tflops: 2000, hbm_gb: 288, hbm_tb_per_s: 20, scale_up_domain: 8,"
+    " scale_up_gb_per_s: 1800, nic_gbps: 800"
+)
+_OWN_JOB = with_change("{h100-sxm: 16384}", "{next: 16384}", with_change("{h100-sxm: 16384}", "{next: 16384}"))
+
+LAYOUT = Rule(
+    "DCP401",
+    "plan-does-not-divide",
+    Severity.ERROR,
+    "Sizes of a parallelism plan must multiply to the accelerators of the job and divide heads, layers, experts and"
+    " tokens; otherwise no framework can start it.",
+    _plan("tp: 8, pp: 16, dp: 100"),
+    _GOOD_PLAN,
+)
+BATCH = Rule(
+    "DCP402",
+    "batch-does-not-divide",
+    Severity.ERROR,
+    "The batch must be whole sequences, and every data parallel rank must get the same whole number of microbatches.",
+    with_change("global_batch_tokens: 16777216", "global_batch_tokens: 16000000"),
+    WITH_JOB,
+)
+MEMORY = Rule(
+    "DCP403",
+    "plan-does-not-fit-memory",
+    Severity.ERROR,
+    "Weights, gradients, optimizer state and activations of the fullest accelerator must fit its memory, with 5 % left"
+    " for the driver, communication buffers and fragmentation.",
+    _plan("tp: 8, pp: 1"),
+    _GOOD_PLAN,
+)
+SITES = Rule(
+    "DCP404",
+    "plan-does-not-fit-sites",
+    Severity.ERROR,
+    "Only one dimension crosses sites, so each site must hold whole data parallel ranks, or whole pipeline stages, with"
+    " its sharding and expert groups.",
+    with_change("{papillion: 8192, lincoln: 8192}", "{papillion: 8128, lincoln: 8256}", _GOOD_PLAN),
+    _GOOD_PLAN,
+)
+NO_PLAN = Rule(
+    "DCP405",
+    "no-plan-fits",
+    Severity.ERROR,
+    "`plans: auto` looks at every way to lay out the job; here not one divides everything and fits the memory.",
+    with_change("{papillion: 8192, lincoln: 8192}", "{papillion: 8, lincoln: 8}"),
+    WITH_JOB,
+)
+GENERATIONS = Rule(
+    "DCP406",
+    "mixed-generations",
+    Severity.WARNING,
+    "Every rank gets the same share of the batch, so the slowest accelerators set the pace and the others wait.",
+    _TWO_TYPES,
+    WITH_JOB,
+)
+NO_EFFECT = Rule(
+    "DCP407",
+    "plan-key-without-effect",
+    Severity.WARNING,
+    "The key is valid but, with the rest of the plan as it is, changes nothing. What was meant by it will not happen.",
+    _plan("tp: 8, cp: 2, pp: 16, sharding: 0, shard_size: 8"),
+    _GOOD_PLAN,
+)
+PRECISION = Rule(
+    "DCP408",
+    "precision-not-there",
+    Severity.ERROR,
+    "The accelerator has no peak in the precision of the job.",
+    adding("    precision: fp8\n", WITH_JOB.replace("h100-sxm", "a100-sxm-80gb")),
+    adding("    precision: fp8\n"),
+)
+BORROWED = Rule(
+    "DCP409",
+    "no-calibration",
+    Severity.WARNING,
+    "The catalog has no calibration for this accelerator; step times use that of the nearest one and are extrapolated.",
+    adding(_OWN_ACCELERATOR + "}\n", _OWN_JOB),
+    adding(_OWN_ACCELERATOR + ", calibration: blackwell-2025}\n", _OWN_JOB),
+)
+
+RULES: tuple[Rule, ...] = (
+    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED
+)  # fmt: skip
+_OF_KIND = {"layout": LAYOUT, "batch": BATCH, "memory": MEMORY, "sites": SITES}
+_HINTS = {
+    "layout": "change the sizes, or write `plans: auto` and let dcplan find them",
+    "batch": "change `global_batch_tokens`, `microbatch` or the sizes that make dp",
+    "memory": "raise tp, pp or cp, shard more, or recompute: full",
+    "sites": "give every site a multiple of them, or let the other dimension cross",
+}
+
+
+def check(network: Network) -> list[Finding]:
+    """All training jobs of a valid network: sizes, batch, memory, sites, precision, generations, idle keys."""
+    return [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
+
+
+def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
+    at: Loc = ("jobs", name)
+    locate = network.document.locate
+    if job.global_batch_tokens % job.sequence_length or not sequences(job):
+        message = (
+            f"{job.global_batch_tokens:,} tokens are not a whole number of sequences of {job.sequence_length:,} tokens"
+        )
+        near = max(1, round(job.global_batch_tokens / job.sequence_length)) * job.sequence_length
+        yield Finding(BATCH, locate((*at, "global_batch_tokens")), message, f"{near} is the nearest that is")
+        return
+    load = joined(network, name)
+    if isinstance(load, str):  # a rule on names has told already
+        return
+    lacking = [share for share in load.shares if peak_tflops(share, job.precision) is None]
+    for share in lacking:
+        message = f"{share.accelerator_id} has no {job.precision} peak in the catalog"
+        yield Finding(PRECISION, locate((*at, "precision")), message, "choose the other precision")
+    if lacking:
+        return
+    yield from _accelerators(network, at, load)
+    if isinstance(job.plans, str):
+        misfit = any_fits(load)
+        if misfit:
+            message = f"no plan fits job `{name}`: {misfit.reason}"
+            yield Finding(NO_PLAN, locate(at, of_key=True), message, _HINTS[misfit.kind])
+        return
+    for plan_name, plan in job.plans.items():
+        yield from _named(network, (*at, "plans", plan_name), plan_name, plan, load)
+
+
+def _named(network: Network, at: Loc, name: str, plan: ParallelismPlan, load: Workload) -> Iterator[Finding]:
+    result = complete(name, plan, load)
+    if isinstance(result, Misfit):
+        span = network.document.locate(at, of_key=True)
+        yield Finding(_OF_KIND[result.kind], span, f"plan `{name}`: {result.reason}", _HINTS[result.kind])
+    for key, why in _idle(plan, load):
+        span = network.document.locate((*at, key), of_key=True)
+        yield Finding(NO_EFFECT, span, f"`{key}` has no effect: {why}", "leave it out")
+
+
+def _idle(plan: ParallelismPlan, load: Workload) -> Iterator[tuple[str, str]]:
+    """Keys that the plan gives and that change nothing."""
+    several = len({share.site for share in load.shares}) > 1
+    over_pipeline = several and plan.across == "pp"
+    reasons = {
+        "across": None if several else "the job stays in one site",
+        "sync": "the job stays in one site" if not several else "gradients stay in their site" if over_pipeline else None,
+        "shard_size": None if plan.sharding else "sharding is 0",
+        "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
+        "sequence_parallel": None if plan.tp > 1 else "tp is 1",
+        "recompute": "flash attention recomputes its core by itself"
+        if plan.recompute == "selective" and all(is_modern(share) for share in load.shares)
+        else None,
+    }  # fmt: skip
+    for key, why in reasons.items():
+        if key in plan.model_fields_set and why:
+            yield key, why
+
+
+def _accelerators(network: Network, at: Loc, load: Workload) -> Iterator[Finding]:
+    span = network.document.locate((*at, "accelerators"), of_key=True)
+    kinds = {share.accelerator_id: share for share in load.shares}
+    if len(kinds) > 1:
+        message = f"job `{load.job}` runs on {', '.join(kinds)} at once"
+        yield Finding(GENERATIONS, span, message, "`straggler` in the step time shows what that costs")
+    for name, share in kinds.items():
+        if share.accelerator.calibration is None:
+            message = f"{name} has no calibration of its own; the nearest is from {share.calibration.software_year}"
+            yield Finding(BORROWED, span, message, "measure a run, or name a `calibration` in an own accelerator")

@@ -1,0 +1,78 @@
+"""Rules of optics: the bad example of each triggers it, the good one does not, and findings stand where they should."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.diagnostics import Finding, Rule
+from dcplan.model.rules.examples import GOOD, adding, with_change
+from dcplan.optics.rules import RULES, check
+from tests.optics.networks import network_from
+
+
+def found(text: str) -> list[Finding]:
+    return check(network_from(text))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_examples(rule: Rule) -> None:
+    assert rule.code in {finding.rule.code for finding in found(rule.bad)}
+    assert rule.code not in {finding.rule.code for finding in found(rule.good)}
+
+
+def test_codes_are_unique_and_of_the_family() -> None:
+    codes = [rule.code for rule in RULES]
+    assert len(set(codes)) == len(codes)
+    assert all(code.startswith("DCP5") for code in codes)
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_a_good_file_has_no_findings() -> None:
+    assert found(GOOD) == []
+
+
+def marked(text: str, code: str) -> str:
+    """What the finding of a rule points at."""
+    (finding,) = [finding for finding in found(text) if finding.rule.code == code]
+    line = text.splitlines()[finding.span.line - 1]
+    return line[finding.span.column - 1 : finding.span.end_column - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        (
+            with_change("length_km: 58", "spans: [{length_km: 30}, {length_km: 58, loss_db: 41}]", GOOD),
+            "DCP501",
+            "{length_km: 58, loss_db: 41}",
+        ),
+        (with_change("length_km: 58", "length_km: 4000", GOOD), "DCP504", "4000"),
+        (with_change("type: g652d", "type: hollow-core", GOOD), "DCP505", "hollow-core"),
+        (adding("gear: {allow: {transponders: [400zr, 1600zr]}}\n", GOOD), "DCP503", "1600zr"),
+        (adding("gear: {allow: {amplifiers: [generic]}}\n", GOOD), "DCP505", "generic"),
+        (
+            with_change("length_km: 58", "spans: [{length_km: 30}, {length_km: 58, loss_db: 28}]", GOOD),
+            "DCP508",
+            "{length_km: 58, loss_db: 28}",
+        ),
+    ],
+)
+def test_findings_point_at_what_is_wrong(text: str, code: str, at: str) -> None:
+    assert marked(text, code) == at
+
+
+def test_no_booster_is_found_at_the_allowed_amplifiers() -> None:
+    text = adding("gear: {allow: {amplifiers: [alibaba-preamp-25]}}\n", GOOD)
+    spots = {(f.span.line, f.message) for f in found(text) if f.rule.code == "DCP501"}
+    assert spots == {(len(text.splitlines()), "no allowed amplifier may stand as a booster")}
+
+
+def test_a_band_without_room_is_found() -> None:
+    text = adding("gear: {band_start_thz: 196.0, band_end_thz: 196.02}\n", GOOD)
+    assert "DCP502" in {finding.rule.code for finding in found(text)}
+
+
+def test_no_mode_closes_names_the_nearest() -> None:
+    (finding,) = [f for f in found(with_change("length_km: 58", "length_km: 4000", GOOD)) if f.rule.code == "DCP504"]
+    assert "4000 km" in finding.message
+    assert "stopped by" in finding.message
