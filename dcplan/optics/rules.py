@@ -97,7 +97,8 @@ RULES: tuple[Rule, ...] = (SPAN, BAND, UNPUBLISHED, NO_MODE, ESTIMATE, SLOT, WID
 
 def check(network: Network) -> list[Finding]:
     """Spans, modes and parts of a valid network; lines and one-fiber lightpaths are designed on the way."""
-    return [*_parts(network), *_gear(network), *_policy_spans(network), *_fibers(network)]
+    found = [*_parts(network), *_gear(network), *_policy_spans(network), *_fibers(network)]
+    return list(dict.fromkeys(found))  # what is wrong with the allowed parts shows on every fiber
 
 
 def _fibers(network: Network) -> Iterator[Finding]:
