@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
-from dcplan.report.work import COMPARED, STAR, best_first, compared
+from dcplan.report.work import COMPARED, best_first, compared, legend
 from dcplan.training.step import Terms
 from dcplan.units import duration, significant
 
@@ -85,7 +85,7 @@ def _notices(jobs: Iterable[list[PlanRow]]) -> Iterator[Notice]:
 
 
 def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table]:
-    note = STAR if explained else ""
+    note = legend(rows) if explained else ""
     yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, tuple(map(compared, rows)), note=note)
     timed = [row for row in rows if row.terms is not None]
     if timed:

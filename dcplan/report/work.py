@@ -90,14 +90,20 @@ def plans(plan: Plan) -> Iterator[Table]:
     rows = best_first(plan.plans)
     for i, job in enumerate(dict.fromkeys(row.job for row in rows)):
         own = tuple(compared(row) for row in rows if row.job == job)
-        note = STAR if i == 0 else ""
+        note = legend(rows) if i == 0 else ""
         yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, own, note=note, main=True)
 
 
-STAR = (
-    "* the network is sized for this one. Slower: than the same job in one site; worst: in a promised failure. "
-    "Needs, sends: between two sites, each direction; bytes per step."
-)
+def legend(rows: Iterable[PlanRow]) -> str:
+    """What the heads of a comparison mean, as far as they are used."""
+    rows = list(rows)
+    star = "* the network is sized for this one. " if any(row.chosen for row in rows) else ""
+    worst = "; worst: in a promised failure" if any(row.overhead_worst_percent is not None for row in rows) else ""
+    return (
+        f"{star}Slower: than the same job in one site{worst}. Needs, sends: between two sites, each way; GB per step."
+    )
+
+
 COMPARED = (
     text_column("chosen", ""),
     text_column("plan", "Plan", 8),

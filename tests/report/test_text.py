@@ -117,6 +117,26 @@ def test_columns_of_text(shown: str, columns: int) -> None:
     assert width.columns(shown) == columns
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        (0x20, 0x7E),
+        (0xA1, 0x24F),
+        (0x301, 0x36F),
+        (0x3041, 0x30FF),
+        (0x4E00, 0x4FFF),
+        (0xAC00, 0xAFFF),
+        (0xFF01, 0xFF60),
+    ],
+)
+def test_columns_agree_with_rich(block: tuple[int, int]) -> None:
+    from rich.cells import cell_len
+
+    for code in range(block[0], block[1] + 1):
+        if code != 0xAD:  # a soft hyphen is not shown by terminals; rich counts it
+            assert width.columns("a" + chr(code)) == cell_len("a" + chr(code)), hex(code)
+
+
 def test_a_name_cannot_steer_the_terminal() -> None:
     shown = render(named("\x1b]0;title\x07", "a\u202eb\rc\x9b"), "text")
     assert not set(shown) & set("\x1b\x07\u202e\r\x9b")

@@ -137,6 +137,15 @@ def test_a_job_that_stops_is_said_at_the_top() -> None:
     assert "FAIL  tune stops (site lincoln is gone), in fiber north" in shown
 
 
+def test_estimates_are_counted() -> None:
+    plan = plans.calm()
+    first, *others = plan.design.bill
+    guessed = replace(plan, design=replace(plan.design, bill=(replace(first, confidence="low"), *others)))
+    shown = render(guessed, "text", 160)
+    assert "1 price is an estimate of low confidence" in shown
+    assert "US$ 1.47 M, of which US$ 152 k is estimated" in shown
+
+
 def test_an_estimate_is_flagged_where_it_stands() -> None:
     shown = render(plans.rich(), "text", 160)
     assert "~152,000" in shown
