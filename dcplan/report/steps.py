@@ -59,15 +59,13 @@ def view(name: str, rows: Iterable[PlanRow]) -> View:
 def _fact(job: str, rows: list[PlanRow]) -> Fact:
     fitting = [row for row in rows if row.fits]
     if not fitting or fitting[0].step_s is None:
-        text = f"none of {count(len(rows), 'parallelism plan')} fits"
-        return Fact(job, text, {"plans": len(rows), "fitting": 0}, "FAIL")
+        return Fact(job, "no parallelism plan fits", {"fitting": 0}, "FAIL")
     best = fitting[0]
     text = f"{best.plan} is fastest: {duration(best.step_s or 0.0)} a step"
     if best.overhead_percent is not None:
         text += f", {significant(best.overhead_percent)} % slower than in one site"
-    text += f"; {len(fitting)} of {count(len(rows), 'plan')} fit"
+    text += f"; {count(len(fitting), 'plan')} {'fits' if len(fitting) == 1 else 'fit'}"
     values: dict[str, Value] = {
-        "plans": len(rows),
         "fitting": len(fitting),
         "best": best.plan,
         "step_s": best.step_s,

@@ -107,7 +107,6 @@ def legend(rows: Iterable[PlanRow]) -> str:
 COMPARED = (
     text_column("chosen", ""),
     text_column("plan", "Plan", 8),
-    text_column("layout", "Layout", 10),
     number_column("step_s", "Step", "s"),
     number_column("overhead_percent", "Slower", "%"),
     number_column("overhead_worst_percent", "worst", "%"),
@@ -116,6 +115,7 @@ COMPARED = (
     number_column("memory_gb", "Memory", "GB"),
     number_column("mfu_percent", "MFU", "%"),
     text_column("across", "Across", 6),
+    text_column("layout", "Layout", 24),
     text_column("evidence", "Evidence", 10),
     text_column("why_not", "Does not fit:", 30),
 )
@@ -128,7 +128,6 @@ def compared(row: PlanRow) -> Row:
     return (
         Cell("*" if row.chosen else "", row.chosen, "strong"),
         say(row.plan),
-        say(row.layout),
         number(row.step_s, 4, flag=guess and row.step_s is not None),
         fixed(row.overhead_percent, 2),
         fixed(row.overhead_worst_percent, 1),
@@ -137,6 +136,7 @@ def compared(row: PlanRow) -> Row:
         fixed(row.memory.total_gb if row.memory else None, 1),
         fixed(row.mfu_percent, 1),
         say(row.across or NOTHING),
+        say(row.layout),
         say(row.evidence if row.fits else ""),
         say(row.why_not),
     )

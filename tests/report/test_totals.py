@@ -194,3 +194,13 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
 )
 def test_the_format_that_a_file_name_asks_for(name: str, form: str) -> None:
     assert format_of(name) == form
+
+
+def test_a_job_that_no_plan_fits_is_said_at_the_top() -> None:
+    from dcplan.report import steps
+    from dcplan.report.render import draw
+
+    misfits = [row for row in plans.plan_rows() if not row.fits]
+    shown = draw(steps.view("x", misfits), "text")
+    assert "pretrain  FAIL  no parallelism plan fits" in shown
+    assert "131 GB needed" in shown
