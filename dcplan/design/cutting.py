@@ -59,6 +59,15 @@ class _Broken:
     need: float
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A cut in the master, and the number of its row in the relaxation."""
+
+    cut: Cut
+    row: Row
+    relaxed: int
+
+
 _Key = tuple[tuple[int, float], ...]
 
 
@@ -75,7 +84,9 @@ class Loop:
     linear: Linear
     base: int
     """Rows of the master before any cut."""
-    cuts: dict[_Key, tuple[Cut, Row]] = field(default_factory=dict)
+    rounding: bool = True
+    """Without it the relaxation is the plain linear one, whose duals are prices."""
+    cuts: dict[_Key, Held] = field(default_factory=dict)
 
 
 def start(task: Task, known: Sequence[Cut] = ()) -> Loop:
@@ -101,12 +112,12 @@ def root(loop: Loop) -> bool:
         if not separate(loop, loop.linear.values) or now_s() > loop.task.deadline_s:
             break
     values = loop.linear.values
-    for key, (_, row) in list(loop.cuts.items()):
-        have = sum(value * values[i] for i, value in row.terms.items())
-        if have > row.lower * (1 + SLACK):
+    for key, held in list(loop.cuts.items()):
+        have = sum(value * values[i] for i, value in held.row.terms.items())
+        if have > held.row.lower * (1 + SLACK):
             del loop.cuts[key]
     del loop.program.rows[loop.base :]
-    loop.program.rows.extend(row for _, row in loop.cuts.values())
+    loop.program.rows.extend(held.row for held in loop.cuts.values())
     return True
 
 
@@ -123,7 +134,8 @@ def separate(loop: Loop, values: Sequence[float]) -> int:
         short = loop.check.short(state, capacity)
         if short is not None:
             terms, need = plain(loop, short.cut)
-            found += _breaking(short.cut, [(terms, need), *rounded(terms, need)], values, 0.0)
+            forms = [(terms, need), *rounded(terms, need)] if loop.rounding else [(terms, need)]
+            found += _breaking(short.cut, forms, values, 0.0)
     added = _add_worst(loop, found)
     if found and not added:
         raise SolverError("a state is short of capacity although every inequality that says so is in the model")
@@ -137,9 +149,9 @@ def plain(loop: Loop, cut: Cut) -> tuple[dict[int, float], float]:
 
 
 def whole(loop: Loop, values: Sequence[float]) -> tuple[float, ...]:
-    """Values with the integers made exactly whole."""
+    """Values with the integers made exactly whole and rounding beyond bounds taken off."""
     return tuple(
-        float(round(value)) if column.integer else value
+        float(round(value)) if column.integer else min(max(value, column.lower), column.upper)
         for column, value in zip(loop.program.columns, values, strict=True)
     )
 
@@ -158,8 +170,9 @@ def _between_shores(
     for shore, state, over_paths in cuts.tightest(capacity, pairs, LOOKED_AT):
         cut = cuts.cut(shore, state, over_paths=over_paths)
         terms, need = plain(loop, cut)
-        found += _breaking(cut, [(terms, need), *rounded(terms, need)], values, VIOLATED)
-        if (shore, over_paths) not in seen:
+        forms = [(terms, need), *rounded(terms, need)] if loop.rounding else [(terms, need)]
+        found += _breaking(cut, forms, values, VIOLATED)
+        if loop.rounding and (shore, over_paths) not in seen:
             seen.add((shore, over_paths))
             family = [cuts.cut(shore, k, over_paths=over_paths) for k in cuts.family(shore)]
             if len(family) > 1:
@@ -194,6 +207,5 @@ def _add(loop: Loop, cut: Cut, terms: Mapping[int, float], need: float) -> int:
     if key in loop.cuts:
         return 0
     loop.program.row(f"cut{len(loop.program.rows)}", scaled, lower=least)
-    loop.linear.add_row(scaled, least, inf)
-    loop.cuts[key] = (cut, loop.program.rows[-1])
+    loop.cuts[key] = Held(cut, loop.program.rows[-1], loop.linear.add_row(scaled, least, inf))
     return 1

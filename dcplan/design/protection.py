@@ -45,21 +45,28 @@ def risk_pairs(risks: Sequence[Risk]) -> list[tuple[Risk, Risk]]:
 
 
 def protect(
-    program: Program, problem: Problem, bought: Bought, ways: Mapping[int, Sequence[Way]], latency_cost: float = 0.0
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    ways: Mapping[int, Sequence[Way]],
+    latency_cost: float = 0.0,
+    short: Mapping[int, int] | None = None,
 ) -> Protected:
     """Shares x of risk pairs, traffic y on ways, and one capacity per lightpath.
 
     Per demand: Σ x = 1. Per demand and risk: Σ y over its ways = rate × Σ x over the pairs that hold it (twice for a
     pair of two ways that nothing breaks; each of those carries at most its demand, so that they are two). Per
-    lightpath: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms.
+    lightpath: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share
+    that may be left out.
     """
     shares: dict[tuple[int, Risk, Risk], int] = {}
     flows: dict[tuple[int, int], int] = {}
     load: dict[int, dict[int, float]] = {}
+    spare = {d: (column,) for d, column in (short or {}).items()}
     for d, demand in enumerate(problem.demands):
         risks = [risk(problem, demand, way) for way in ways[d]]
         mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(risk_pairs(risks))}
-        program.row(f"split{d}", dict.fromkeys(mine.values(), 1.0), 1, 1)
+        program.row(f"split{d}", dict.fromkeys([*mine.values(), *spare.get(d, ())], 1.0), 1, 1)
         shares |= {(d, *pair): column for pair, column in mine.items()}
         carried: dict[Risk, dict[int, float]] = {one: {} for pair in mine for one in pair}
         for w, way in enumerate(ways[d]):

@@ -178,7 +178,7 @@ def _arcs(
 def _peel(demand: Demand, alive: Mapping[int, Lit], flow: Mapping[Arc, float]) -> list[tuple[tuple[int, ...], float]]:
     """Decompose arc flows into paths, shortest latency first."""
     left = {arc: value for arc, value in flow.items() if value > 1e-9}
-    found = []
+    found: list[tuple[tuple[int, ...], float]] = []
     while True:
         path = _least_latency(demand, alive, left)
         if path is None:

@@ -164,7 +164,7 @@ def _sized(loop: Loop, best: _Best) -> Sized:
         bound_usd=best.bound / USD if best.bounded else None,
         status="optimal" if closed else "feasible",
         reason="proven" if closed else best.reason if best.reason != "proven" else "gap",
-        cuts=tuple(cut for cut, _ in loop.cuts.values()),
+        cuts=tuple(held.cut for held in loop.cuts.values()),
     )
 
 

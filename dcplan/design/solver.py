@@ -129,7 +129,7 @@ class Linear:
         import highspy
         import numpy as np
 
-        self._highs = highspy.Highs()
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False),
             ("log_to_console", False),
@@ -158,8 +158,8 @@ class Linear:
         self.duals: list[float] = []
         self.reduced: list[float] = []
 
-    def add_row(self, terms: Mapping[int, float], lower: float, upper: float) -> None:
-        """Add lower ≤ Σ terms ≤ upper."""
+    def add_row(self, terms: Mapping[int, float], lower: float, upper: float) -> int:
+        """Add lower ≤ Σ terms ≤ upper and return its number."""
         import numpy as np
 
         index = np.fromiter(terms.keys(), dtype=np.int32, count=len(terms))
@@ -167,6 +167,7 @@ class Linear:
         self._highs.addRow(
             max(lower, -self._names.kHighsInf), min(upper, self._names.kHighsInf), len(terms), index, value
         )
+        return int(self._highs.getNumRow()) - 1
 
     def bound_rows(self, rows: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
         """Move the bounds of rows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-6
 """Relative difference that is rounding: plan files keep nine digits."""
-LATE_MS = 1e-9
 
 
 def verify(
@@ -45,7 +43,8 @@ def verify(
     if faults:
         return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)
-    faults += _fibers(network, line_of, design)
+    faults += _clashes(paths, design)
+    faults += _fibers(network, line_of, paths, design)
     faults += _demands(demands, design)
     if design.scheme == "one-plus-one":
         faults += _protected(paths, wanted, demands, design)
@@ -61,7 +60,9 @@ def _wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Desig
         yield f"the scheme is {design.scheme}, asked was {network.policy.scheme}"
     known = set(network.catalog.transponders)
     keys = Counter((lit.lightpath, lit.transponder, lit.mode) for lit in design.wavelengths)
-    yield from (f"{path} {part} {mode} is listed {times} times" for (path, part, mode), times in keys.items() if times > 1)
+    yield from (
+        f"{path} {part} {mode} is listed {times} times" for (path, part, mode), times in keys.items() if times > 1
+    )
     for lit in design.wavelengths:
         name = f"{lit.lightpath} {lit.transponder} {lit.mode}"
         path = paths.get(lit.lightpath)
@@ -84,16 +85,14 @@ def _latency_ms(network: Network, path: Lightpath, lit: Wavelengths) -> float:
 
 
 def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
-    """Channels are those that are lit, whole, in the band, on lit pairs, and none takes the slot of another."""
+    """Channels are those that are lit, as wide as their mode, and stand in the band."""
     band = band_slots(network)
-    pairs = {lit.fiber: lit.pairs for lit in design.lit}
     placed = Counter((channel.lightpath, channel.transponder, channel.mode) for channel in design.channels)
     width = {(lit.lightpath, lit.transponder, lit.mode): lit.width_ghz for lit in design.wavelengths}
     count = {(lit.lightpath, lit.transponder, lit.mode): lit.count for lit in design.wavelengths}
     for key in sorted(count.keys() | placed.keys()):
         if placed[key] != count.get(key, 0):
             yield f"{' '.join(key)}: {count.get(key, 0)} lit, {placed[key]} in the spectrum"
-    taken: dict[tuple[FiberId, int, int], str] = {}
     for channel in design.channels:
         key = (channel.lightpath, channel.transponder, channel.mode)
         name = f"{channel.lightpath} at slot {channel.first_slot}"
@@ -103,32 +102,48 @@ def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) 
             yield f"{name} takes {channel.slots} slots, its mode is {width[key]:g} GHz wide"
         if channel.first_slot < 0 or channel.first_slot + channel.slots > band:
             yield f"{name} leaves the band of {band} slots"
-        fibers = paths[channel.lightpath].route.fibers
-        if len(fibers) != len(channel.pairs):
-            yield f"{name} names {len(channel.pairs)} pairs for {len(fibers)} fibers"
-            continue
-        for fiber, pair in zip(fibers, channel.pairs, strict=True):
+        if len(paths[channel.lightpath].route.fibers) != len(channel.pairs):
+            yield f"{name} names {len(channel.pairs)} pairs for another number of fibers"
+
+
+def _clashes(paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
+    """Channels run on lit pairs, and none takes a slot of another."""
+    pairs = {lit.fiber: lit.pairs for lit in design.lit}
+    taken: dict[tuple[FiberId, int, int], int] = {}
+    for number, channel in enumerate(design.channels):
+        name = f"{channel.lightpath} at slot {channel.first_slot}"
+        slots = range(channel.first_slot, channel.first_slot + channel.slots)
+        for fiber, pair in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):
             if not 0 <= pair < pairs.get(fiber, 0):
                 yield f"{name} is on pair {pair} of {fiber}, which is not lit"
-            for slot in range(channel.first_slot, channel.first_slot + channel.slots):
-                other = taken.setdefault((fiber, pair, slot), name)
-                if other != name or taken[fiber, pair, slot] is not name:
-                    yield f"{name} clashes with {other} on pair {pair} of {fiber}"
-                    break
+            if any(taken.setdefault((fiber, pair, slot), number) != number for slot in slots):
+                yield f"{name} clashes with another channel on pair {pair} of {fiber}"
 
 
-def _fibers(network: Network, line_of: Mapping[FiberId, Line], design: Design) -> Iterator[str]:
+def _fibers(
+    network: Network, line_of: Mapping[FiberId, Line], paths: Mapping[str, Lightpath], design: Design
+) -> Iterator[str]:
     """No more pairs are lit than there are, each holds a channel, and what is said of them is so."""
     band_ghz = band_slots(network) * SLOT_GHZ
-    routes = {}
+    used: dict[FiberId, list[tuple[int, int]]] = {}
     for channel in design.channels:
-        routes.setdefault(channel.lightpath, []).append(channel)
+        for fiber, pair in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):
+            used.setdefault(fiber, []).append((pair, channel.slots))
+    lit_fibers = [lit.fiber for lit in design.lit]
+    if sorted(used) != sorted(lit_fibers):
+        yield f"lit are {sorted(lit_fibers)}, channels run on {sorted(used)}"
     for lit in design.lit:
+        here = used.get(lit.fiber, [])
+        width_ghz = sum(slots for _, slots in here) * SLOT_GHZ
         if lit.fiber not in line_of:
             yield f"{lit.fiber} is lit, but it has no line"
         elif not 1 <= lit.pairs <= network.fibers[lit.fiber].pairs:
             yield f"{lit.fiber}: {lit.pairs} pairs lit, {network.fibers[lit.fiber].pairs} exist"
-        elif not isclose(lit.fill_percent, 100 * lit.used_ghz / (band_ghz * lit.pairs), rel_tol=CLOSE, abs_tol=CLOSE):
+        elif {pair for pair, _ in here} != set(range(lit.pairs)):
+            yield f"{lit.fiber}: {lit.pairs} pairs lit, channels run on {len({pair for pair, _ in here})}"
+        elif lit.channels != len(here) or not isclose(lit.used_ghz, width_ghz, rel_tol=CLOSE):
+            yield f"{lit.fiber} carries {len(here)} channels in {width_ghz:g} GHz, not what is said of it"
+        elif not isclose(lit.fill_percent, 100 * width_ghz / (band_ghz * lit.pairs), rel_tol=CLOSE):
             yield f"{lit.fiber} is said to be {lit.fill_percent:g} % full"
 
 
@@ -152,3 +167,139 @@ def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
 
 def _same_limit(one: float | None, other: float | None) -> bool:
     return one == other or (one is not None and other is not None and isclose(one, other, rel_tol=CLOSE))
+
+
+def _routed(
+    paths: Mapping[str, Lightpath], states: Sequence[State], demands: Sequence[Demand], design: Design
+) -> Iterator[str]:
+    """In every state, every demand is carried at its rate over surviving wavelengths, within capacity and in time."""
+    yield from _states_listed(states, design)
+    routing = {state.state: state.flows for state in design.routing}
+    asked = {demand.id: demand for demand in demands}
+    for state in states:
+        flows = routing.get(state.name, ())
+        yield from _sound(paths, state, asked, flows, design)
+        carried = dict.fromkeys(asked, 0.0)
+        for flow in flows:
+            carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
+        for demand in demands:
+            need = rate(demand, state)
+            if not isclose(carried[demand.id], need, rel_tol=CLOSE, abs_tol=CLOSE):
+                yield f"{state.name}: {demand.id} asks {need:g} Gb/s, {carried[demand.id]:g} are carried"
+
+
+def _protected(
+    paths: Mapping[str, Lightpath], states: Sequence[State], demands: Sequence[Demand], design: Design
+) -> Iterator[str]:
+    """Each demand rides on pairs of ways; no promised failure breaks both, and both carry all of the pair's share."""
+    yield from _states_listed(states, design)
+    routing = {state.state: state.flows for state in design.routing}
+    asked = {demand.id: demand for demand in demands}
+    healthy = routing.get(HEALTHY.name, ())
+    yield from _sound(paths, HEALTHY, asked, healthy, design)
+    for demand in demands:
+        mine = [flow for flow in healthy if flow.demand == demand.id]
+        couples = list(zip(mine[::2], mine[1::2], strict=False))
+        need = whole_rate(demand, states)
+        if not isclose(sum(one.gbps for one, _ in couples), need, rel_tol=CLOSE, abs_tol=CLOSE) or len(mine) % 2:
+            yield f"{demand.id} asks {need:g} Gb/s on two ways, its pairs do not add up to it"
+        for one, other in couples:
+            if not isclose(one.gbps, other.gbps, rel_tol=CLOSE) or one.lightpaths == other.lightpaths:
+                yield f"{demand.id}: {_way(one)} and {_way(other)} do not protect each other"
+            for state in states:
+                if rate(demand, state) > 0 and not (_alive(paths, state, one) or _alive(paths, state, other)):
+                    yield f"{state.name} breaks both ways of {demand.id}: {_way(one)} and {_way(other)}"
+    for state in states:
+        yield from _sound(paths, state, asked, routing.get(state.name, ()), design)
+        left = [flow for flow in healthy if rate(asked[flow.demand], state) > 0 and _alive(paths, state, flow)]
+        if left != list(routing.get(state.name, ())) and not state.healthy:
+            yield f"{state.name}: the flows are not those that survive"
+
+
+def _states_listed(states: Sequence[State], design: Design) -> Iterator[str]:
+    names = [state.state for state in design.routing]
+    if names != [state.name for state in states]:
+        yield f"the states routed are {names}"
+
+
+def _sound(
+    paths: Mapping[str, Lightpath],
+    state: State,
+    asked: Mapping[str, Demand],
+    flows: Sequence[Flow],
+    design: Design,
+) -> Iterator[str]:
+    """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity."""
+    capacity: dict[str, float] = {}
+    latency: dict[str, float] = {}
+    for lit in design.wavelengths:
+        capacity[lit.lightpath] = capacity.get(lit.lightpath, 0.0) + lit.count * lit.rate_gbps
+        latency[lit.lightpath] = max(latency.get(lit.lightpath, 0.0), lit.latency_ms)
+    load = dict.fromkeys(capacity, 0.0)
+    for flow in flows:
+        demand = asked.get(flow.demand)
+        if demand is None or flow.gbps < 0 or any(name not in capacity for name in flow.lightpaths):
+            yield f"{state.name}: a flow of {flow.demand} is on nothing that is lit"
+            continue
+        yield from _chained(paths, state, demand, flow, sum(latency[name] for name in flow.lightpaths))
+        for name in flow.lightpaths:
+            load[name] += flow.gbps
+    slack = CLOSE * max(1.0, sum(flow.gbps for flow in flows))
+    for name, gbps in load.items():
+        if gbps > capacity[name] * (1 + CLOSE) + slack:
+            yield f"{state.name}: {name} carries {gbps:g} Gb/s, {capacity[name]:g} are lit"
+
+
+def _chained(
+    paths: Mapping[str, Lightpath], state: State, demand: Demand, flow: Flow, latency_ms: float
+) -> Iterator[str]:
+    """The flow leads from end to end, survives, and is in time."""
+    if not _joins(paths, demand, flow):
+        yield f"{state.name}: {_way(flow)} does not lead from {demand.ends[0]} to {demand.ends[1]}"
+    if not _alive(paths, state, flow):
+        yield f"{state.name}: {flow.demand} is on {_way(flow)}, which is broken"
+    if not isclose(latency_ms, flow.latency_ms, rel_tol=CLOSE):
+        yield f"{state.name}: {_way(flow)} takes {latency_ms:g} ms, not {flow.latency_ms:g}"
+    if demand.max_latency_ms is not None and latency_ms > demand.max_latency_ms * (1 + CLOSE):
+        yield f"{state.name}: {flow.demand} on {_way(flow)} takes {latency_ms:g} ms, more than its limit"
+
+
+def _joins(paths: Mapping[str, Lightpath], demand: Demand, flow: Flow) -> bool:
+    here = demand.ends[0]
+    for name in flow.lightpaths:
+        a, b = paths[name].route.ends
+        if here not in (a, b):
+            return False
+        here = b if here == a else a
+    return here == demand.ends[1]
+
+
+def _alive(paths: Mapping[str, Lightpath], state: State, flow: Flow) -> bool:
+    return not any(state.breaks(paths[name].route) for name in flow.lightpaths)
+
+
+def _way(flow: Flow) -> str:
+    return " + ".join(flow.lightpaths)
+
+
+def _money(
+    network: Network, line_of: Mapping[FiberId, Line], paths: Mapping[str, Lightpath], design: Design
+) -> Iterator[str]:
+    """The bill is that of what is lit, and the proof is about that cost."""
+    pairs = {lit.fiber: lit.pairs for lit in design.lit if lit.fiber in line_of}
+    due = cost.bill(network, line_of, paths, design.wavelengths, pairs)
+    stated = {(item.part, item.what, round(item.unit_usd, 4)): item for item in design.bill}
+    for item in due:
+        other = stated.pop((item.part, item.what, round(item.unit_usd, 4)), None)
+        if other is None or not isclose(other.total_usd, item.total_usd, rel_tol=CLOSE, abs_tol=0.01):
+            yield f"the bill lacks {item.quantity:g} × {item.part} ({item.what})"
+        elif not isclose(other.quantity, item.quantity, rel_tol=CLOSE):
+            yield f"the bill counts {other.quantity:g} × {item.part}, lit are {item.quantity:g}"
+    yield from (f"the bill holds {part} ({what}), which nothing needs" for part, what, _ in stated)
+    proof, total = design.proof, cost.total(due)
+    if not isclose(proof.cost_usd, total, rel_tol=CLOSE, abs_tol=0.01):
+        yield f"the proof is about US$ {proof.cost_usd:.0f}, what is lit costs US$ {total:.0f}"
+    if proof.bound_usd is not None and proof.bound_usd > total * (1 + CLOSE) + 0.01:
+        yield "the bound lies above the cost"
+    if proof.status == "optimal" and (proof.bound_usd is None or proof.reason != "proven"):
+        yield f"a design without a bound, or stopped ({proof.reason}), is not optimal"

@@ -1,0 +1,143 @@
+"""What binds in a design, in words, and what relaxing it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.design import cutting
+from dcplan.design.cuts import ShoreCuts
+from dcplan.design.formulation import TBPS, USD
+from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.result import Binding
+from dcplan.design.sizing import Sized, size
+from dcplan.design.spectrum import used_slots
+from dcplan.units import money
+from dcplan.units import rate as in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.design.cutting import Loop, Task
+    from dcplan.design.result import Demand
+    from dcplan.model.network import FiberId
+
+TIGHT_SHORES = 5
+"""Sets of sites listed, tightest first."""
+RESOLVED_CHOICES = 60
+"""Up to this many choices the worth of one more pair is found by sizing anew; above, by the relaxation."""
+RESOLVED_FIBERS = 3
+"""Fibers for which that is done, in file order."""
+NUDGE = 0.01
+"""Relative growth of a demand by which its marginal cost is found."""
+
+
+def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
+    """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin."""
+    loop = cutting.start(task)
+    loop.rounding = False
+    relaxed = cutting.root(loop)
+    found = [*_pairs(task, sized, loop if relaxed else None), *_spectrum(task.problem, sized)]
+    found += _shores(task.problem, sized)
+    if relaxed:
+        found += _demands(task, loop)
+    return tuple(found)
+
+
+def _pairs(task: Task, sized: Sized, loop: Loop | None) -> Iterator[Binding]:
+    problem = task.problem
+    full = [fiber for fiber in problem.fibers if sized.pairs[fiber] >= problem.network.fibers[fiber].pairs]
+    for rank, fiber in enumerate(full):
+        pairs = problem.network.fibers[fiber].pairs
+        what = f"{fiber}: all {pairs} pairs are lit" if pairs > 1 else f"{fiber}: its only pair is lit"
+        if sized.status == "optimal" and len(problem.choices) <= RESOLVED_CHOICES and rank < RESOLVED_FIBERS:
+            yield Binding(what, _one_more(task, sized, fiber))
+        elif loop is not None:
+            saved = -loop.linear.reduced[loop.bought.pairs[fiber]] / USD
+            worth = (
+                f"one more would save {money(saved)} (relaxation)"
+                if saved > 1
+                else "the relaxation gains nothing by more"
+            )
+            yield Binding(what, worth)
+
+
+def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
+    """What one more pair of a fiber saves, sized anew."""
+    made, network = task.problem, task.problem.network
+    about = network.fibers[fiber]
+    wider = {**network.fibers, fiber: about.model_copy(update={"pairs": about.pairs + 1})}
+    grown = replace(network, topology=network.topology.model_copy(update={"fibers": wider}))
+    choices = tuple(replace(choice, most=choice.most + made.slots // choice.slots) for choice in made.choices)
+    found = size(replace(task, problem=replace(made, network=grown, choices=choices)))
+    if found is None or found.status != "optimal":
+        return "not known: time ran out"
+    saved = sized.cost_usd - found.cost_usd
+    return f"one more would save {money(saved)}" if saved > task.gap * sized.cost_usd else "one more would save nothing"
+
+
+def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
+    """Fibers whose lit pairs have no room for one more channel of the narrowest mode that runs there."""
+    used = used_slots(problem, sized.counts)
+    for fiber in problem.fibers:
+        if not sized.pairs[fiber]:
+            continue
+        over = [choice for choice in problem.choices if fiber in problem.lightpaths[choice.lightpath].route.fibers]
+        left = sized.pairs[fiber] * problem.slots - used[fiber]
+        narrowest = min(choice.slots for choice in over)
+        if left < narrowest:
+            spare = problem.network.fibers[fiber].pairs - sized.pairs[fiber]
+            price = money(problem.pair_usd[fiber])
+            worth = f"the next pair costs {price}; {spare} can still be lit" if spare else "no pair is left to light"
+            yield Binding(f"{fiber}: the spectrum of its lit pairs is full", worth)
+
+
+def _shores(problem: Problem, sized: Sized) -> Iterator[Binding]:
+    """Sets of sites whose surviving wavelengths leave less to spare than the smallest wavelength across."""
+    cuts = ShoreCuts(problem)
+    capacity = problem.capacity_gbps(sized.counts)
+    listed = 0
+    for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), 400):
+        if not over_paths or listed == TIGHT_SHORES:
+            continue
+        cut = cuts.cut(shore, state, over_paths=True)
+        crossing = [choice.gbps for choice in problem.choices if choice.lightpath in cut.lightpaths]
+        have, need = sum(capacity[i] for i in cut.lightpaths), cut.need_gbps(problem)
+        if crossing and have - need < min(crossing):
+            listed += 1
+            lost = problem.states[state]
+            when = "healthy" if lost.healthy else f"after losing {lost.name}"
+            what = (
+                f"{when}, sites {{{', '.join(cut.shore)}}} need {in_words(need)} to the rest, {in_words(have)} is lit"
+            )
+            yield Binding(what, f"{in_words(have - need)} to spare" if have - need > 1e-6 else "nothing to spare")
+
+
+def _demands(task: Task, loop: Loop) -> Iterator[Binding]:
+    """What one more Gb/s of each demand, in all states alike, adds to the cost of the linear relaxation."""
+    for d, demand in enumerate(task.problem.demands):
+        whole = whole_rate(demand, task.problem.states)
+        price = _nudged(task, loop, d, demand, whole) if task.protected else _dual(loop, d, demand, whole)
+        if price > 1e-6:
+            yield Binding(f"demand {demand.id}", f"each further Gb/s costs {money(price)} (relaxation)")
+
+
+def _dual(loop: Loop, d: int, demand: Demand, whole: float) -> float:
+    """Σ dual × distance of the demand over all cuts, each state by its share of the whole rate [US$ per Gb/s]."""
+    problem, total = loop.task.problem, 0.0
+    for held in loop.cuts.values():
+        terms, _ = cutting.plain(loop, held.cut)
+        share = rate(demand, problem.states[held.cut.state]) / whole
+        total += loop.linear.duals[held.relaxed] * held.cut.distances.get(d, 0.0) * share / min(terms.values())
+    return total * TBPS / USD
+
+
+def _nudged(task: Task, loop: Loop, d: int, demand: Demand, whole: float) -> float:
+    """Cost of the relaxation with a slightly larger demand, less that without, per Gb/s."""
+    more = replace(demand, gbps={state: gbps * (1 + NUDGE) for state, gbps in demand.gbps.items()})
+    demands = tuple(more if i == d else other for i, other in enumerate(task.problem.demands))
+    grown = cutting.start(replace(task, problem=replace(task.problem, demands=demands)))
+    grown.rounding = False
+    if not cutting.root(grown):
+        return 0.0
+    return (grown.linear.objective - loop.linear.objective) / USD / (whole * NUDGE)

@@ -1,0 +1,274 @@
+"""Why there is no design: which limit binds, in words with numbers, and the least that is short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.candidates import latency_graph, shortest
+from dcplan.design.check import StateCheck
+from dcplan.design.cuts import Cut, ShoreCuts, terms_of
+from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.protection import protect, risk, risk_pairs
+from dcplan.design.result import Infeasible, Shortage
+from dcplan.design.solver import Limits, now_s, solve
+from dcplan.design.ways import ways_of
+from dcplan.units import rate as in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dcplan.design.cutting import Task
+    from dcplan.design.program import Program
+    from dcplan.design.result import Demand
+    from dcplan.model.network import Route, SiteId
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath
+
+ELASTIC_S = 20.0
+"""Longest time for finding the least shortage [s]."""
+ELASTIC_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Elastic:
+    """What is known when the master has no answer."""
+
+    late: bool
+    """Without latency limits there was one."""
+    repaired: bool
+    """With the whole band there was one."""
+
+
+def structural(problem: Problem, lightpaths: Sequence[Lightpath]) -> Infeasible | None:
+    """A reason that no purchase can remove: parted ends, no closing mode, a limit below the shortest route, no pair."""
+    found = [
+        (limit, reason, Shortage(demand.id, state.name, rate(demand, state), rate(demand, state)))
+        for state in problem.states
+        for demand in problem.demands
+        if rate(demand, state) > 0
+        for limit, reason in _parted(problem, lightpaths, demand, state)
+    ]
+    if not found and problem.network.policy.scheme == "one-plus-one":
+        found = [
+            (limit, reason, Shortage(demand.id, problem.states[0].name, asked, asked))
+            for demand in problem.demands
+            for asked in (rate(demand, problem.states[0]),)
+            for limit, reason in _no_pair(problem, demand)
+        ]
+    if not found:
+        return None
+    first = found[0][0]
+    reasons = list(dict.fromkeys(reason for limit, reason, _ in found if limit == first))
+    more = f"; and {len(reasons) - 3} more like these" if len(reasons) > 3 else ""
+    return Infeasible(first, "; ".join(reasons[:3]) + more, tuple(short for _, _, short in found))
+
+
+def explain(task: Task, known: Elastic) -> Infeasible:
+    """Which limit leaves no design: fibers too few for what sites need, a latency limit, whole channels in the band."""
+    shortages = _shortages(task)
+    worst = _worst_shore(task.problem, protected=task.protected)
+    if worst is not None:
+        return Infeasible("fiber pairs", worst, shortages)
+    short = max(shortages, key=lambda one: one.short_gbps, default=None)
+    who = (
+        ""
+        if short is None
+        else (
+            f"{short.demand} is short of {in_words(short.short_gbps)} of {in_words(short.asked_gbps)}"
+            f"{_after_name(short.state)} at best"
+        )
+    )
+    if known.late:
+        return Infeasible("latency", f"without latency limits there is a design; within them {who}", shortages)
+    why = "the pairs between any two sets of sites would do, but whole channels in the band do not fit: "
+    if task.protected:
+        why = "each demand takes two disjoint ways and the pairs cannot hold both: "
+    elif known.repaired:
+        why = "the sum of channel widths fits, their places in the spectrum do not: "
+    return Infeasible("spectrum", why + who, shortages)
+
+
+def _parted(
+    problem: Problem, lightpaths: Sequence[Lightpath], demand: Demand, state: State
+) -> Iterator[tuple[str, str]]:
+    a, b = demand.ends
+    graph = latency_graph(problem.network)
+    passing = frozenset(graph) - state.sites
+    route = shortest(graph, a, b, passing, len(graph), without=state.fibers)
+    if route is None:
+        yield "disjointness", f"{_after(state)}no fiber joins {a} and {b} (demand {demand.id})"
+        return
+    best = _lit_latency_ms(problem, demand, state)
+    if best is None:
+        yield "reach", f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {_weakest(lightpaths, route)}"
+    elif demand.max_latency_ms is not None and best > demand.max_latency_ms * (1 + 1e-9):
+        yield (
+            "latency",
+            (
+                f"{_after(state)}the shortest lit way from {a} to {b} takes {best:.4g} ms, "
+                f"{demand.id} allows {demand.max_latency_ms:.4g} ms"
+            ),
+        )
+
+
+def _lit_latency_ms(problem: Problem, demand: Demand, state: State) -> float | None:
+    """Latency of the shortest chain of surviving closing lightpaths, transponders included [ms]."""
+    graph: dict[SiteId, list[tuple[float, str, SiteId]]] = {site: [] for site in problem.network.sites}
+    for i in problem.alive(state):
+        a, b = problem.lightpaths[i].route.ends
+        graph[a].append((problem.latency_ms(i), str(i), b))
+        graph[b].append((problem.latency_ms(i), str(i), a))
+    rows = {site: tuple(ways) for site, ways in graph.items()}
+    best = shortest(rows, *demand.ends, frozenset(rows), len(rows))
+    return None if best is None else sum(problem.latency_ms(int(i)) for i in best.fibers)
+
+
+def _weakest(lightpaths: Sequence[Lightpath], route: Route) -> str:
+    """The first fiber of the shortest surviving route over which no mode closes, and how far the best one is off."""
+    for fiber in route.fibers:
+        single = [path for path in lightpaths if path.route.fibers == (fiber,)]
+        if any(path.closing for path in single):
+            continue
+        budgets = [budget for path in single for budget in path.budgets if budget.margin_db is not None]
+        if not budgets:
+            return f"no mode at all can run on {fiber}"
+        best = max(budgets, key=lambda budget: (budget.margin_db or 0.0, budget.transponder, budget.mode))
+        return (
+            f"on {fiber} the best mode, {best.transponder} {best.mode}, has {best.margin_db:.1f} dB of margin "
+            f"(limit: {best.limit})"
+        )
+    return f"each of {', '.join(route.fibers)} closes, but with channels wider than the band"
+
+
+def _no_pair(problem: Problem, demand: Demand) -> Iterator[tuple[str, str]]:
+    """One-plus-one: no two ways that no promised failure breaks together."""
+
+    def pairs(of: Demand) -> bool:
+        return bool(risk_pairs([risk(problem, of, way) for way in ways_of(problem, of).ways]))
+
+    if pairs(demand):
+        return
+    a, b = demand.ends
+    if demand.max_latency_ms is not None and pairs(replace(demand, max_latency_ms=None)):
+        limit = f"{demand.max_latency_ms:.4g} ms"
+        yield "latency", f"no two ways from {a} to {b} within {limit} fail apart, as {demand.id} needs"
+    else:
+        yield (
+            "disjointness",
+            f"every two ways from {a} to {b} share a promised failure, {demand.id} needs two that do not",
+        )
+
+
+def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
+    """The set of sites whose fibers, all pairs lit and full, fall shortest of what must cross, in which state."""
+    cuts = ShoreCuts(problem)
+    most = [float(problem.network.fibers[fiber].pairs) for fiber in problem.fibers]
+    none = [0.0] * len(problem.lightpaths)
+    worst: tuple[float, str] = (1e-6, "")
+    for shore, state, over_paths in cuts.tightest(none, most, 2000):
+        if over_paths:
+            continue
+        cut = cuts.cut(shore, state, over_paths=False)
+        need = cut.need_gbps(problem)
+        have = sum(problem.network.fibers[f].pairs * cuts.pair_gbps[f] for f in cut.fibers)
+        twice = protected and problem.states[state].healthy
+        if twice:
+            need = 2 * sum(whole_rate(problem.demands[d], problem.states) for d in cut.distances)
+        if need - have > worst[0]:
+            worst = (need - have, _shore_in_words(problem, cut, need, have, twice=twice))
+    return worst[1] or None
+
+
+def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float, *, twice: bool) -> str:
+    state = problem.states[cut.state]
+    sites = ", ".join(cut.shore)
+    both = ", both ways of each demand," if twice else ""
+    pairs = " + ".join(f"{fiber} ({problem.network.fibers[fiber].pairs} pairs)" for fiber in cut.fibers) or "no fiber"
+    return (
+        f"{_after(state)}sites {{{sites}}} need {in_words(need)}{both} to the rest, "
+        f"{in_words(have)} can be lit on {pairs}"
+    )
+
+
+def _shortages(task: Task) -> tuple[Shortage, ...]:
+    """The least total shortage over all states, by a master in which demands may go short."""
+    problem = task.problem
+    program, bought = master(problem, task.slots)
+    program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
+    end = now_s() + ELASTIC_S
+    if task.protected:
+        return _protected_shortages(task, program, bought)
+    short = {
+        (d, k): program.column(f"u{d}k{k}", 1.0, rate(demand, state) * TBPS)
+        for k, state in enumerate(problem.states)
+        for d, demand in enumerate(problem.demands)
+        if rate(demand, state) > 0
+    }
+    check, shore_cuts = StateCheck(problem, task.ways), ShoreCuts(problem)
+    missing: dict[tuple[int, int], float] = {}
+    for _ in range(ELASTIC_ROUNDS):
+        solved = solve(task.solver, program, Limits(max(1.0, end - now_s()), 1e-3))
+        if not solved.values:
+            break
+        counts = [round(solved.values[i]) for i in bought.wavelengths]
+        capacity = problem.capacity_gbps(counts)
+        missing = {key: solved.values[column] / TBPS for key, column in short.items()}
+        further = 0
+        for k in range(len(problem.states)):
+            left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in check.rates(k).items()}
+            found = check.short(k, capacity, left)
+            if found is not None:
+                further += 1
+                for d, gbps in found.by_demand.items():
+                    missing[d, k] = missing.get((d, k), 0.0) + gbps
+                _allow_short(program, problem, bought, shore_cuts.pair_gbps, found.cut, short)
+        if not further or now_s() > end:
+            break
+    return _listed(problem, missing)
+
+
+def _allow_short(
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    pair_gbps: Mapping[str, float],
+    cut: Cut,
+    short: Mapping[tuple[int, int], int],
+) -> None:
+    """Add a cut in which what goes short counts as served."""
+    terms = terms_of(cut, problem, bought, pair_gbps)
+    for d, distance in cut.distances.items():
+        if (d, cut.state) in short:
+            terms[short[d, cut.state]] = distance
+    program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
+
+
+def _protected_shortages(task: Task, program: Program, bought: Bought) -> tuple[Shortage, ...]:
+    problem = task.problem
+    whole = [whole_rate(demand, problem.states) for demand in problem.demands]
+    short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
+    protect(program, problem, bought, task.ways, short=short)
+    solved = solve(task.solver, program, Limits(ELASTIC_S, 1e-3))
+    if not solved.values:
+        return ()
+    return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})
+
+
+def _listed(problem: Problem, missing: Mapping[tuple[int, int], float]) -> tuple[Shortage, ...]:
+    return tuple(
+        Shortage(
+            problem.demands[d].id, problem.states[k].name, rate(problem.demands[d], problem.states[k]), round(gbps, 6)
+        )
+        for (d, k), gbps in sorted(missing.items(), key=lambda item: (item[0][1], item[0][0]))
+        if gbps > 1e-3
+    )
+
+
+def _after(state: State) -> str:
+    return "" if state.healthy else f"after losing {state.name}, "
+
+
+def _after_name(state: str) -> str:
+    return "" if state == "healthy" else f" after losing {state}"

@@ -1,0 +1,133 @@
+"""Reads one-plus-one out of a solution: couples of ways, both carrying the same share, and what survives of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.formulation import TBPS, buy
+from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.program import Program
+from dcplan.design.protection import Risk, protect, risk
+from dcplan.design.result import Flow, Routing
+from dcplan.design.routing import lit_of
+from dcplan.design.solver import Linear
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.ways import Way
+
+DUST = 1e-7
+"""Share of a demand below which a couple is rounding."""
+Piece = tuple[int, float]
+"""A way and its traffic [Gb/s]."""
+
+
+def route_couples(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]) -> tuple[Routing, ...]:
+    """Both ways of each couple one after the other when healthy, shortest total latency; in a failure what survives."""
+    shares, flows = _solved(problem, ways, counts)
+    lit = lit_of(problem, counts)
+    healthy: list[tuple[int, Way, Flow]] = []
+    for d, demand in enumerate(problem.demands):
+        mine = {(one, other): value for (of, one, other), value in shares.items() if of == d}
+        whole = whole_rate(demand, problem.states)
+        pieces: dict[Risk, list[Piece]] = {}
+        for (of, w), value in flows.items():
+            if of == d and value > 1e-9:
+                pieces.setdefault(risk(problem, demand, ways[d][w]), []).append((w, value))
+        couples = _couples({(one, other): x * whole for (one, other), x in mine.items()}, pieces)
+        for couple, gbps in _tidied(couples, whole):
+            for w in couple:
+                way = ways[d][w]
+                path = tuple(lit[i].id for i in way.lightpaths)
+                latency = sum(lit[i].latency_ms for i in way.lightpaths)
+                healthy.append((d, way, Flow(demand.id, path, gbps, latency)))
+    routing = []
+    for k, state in enumerate(problem.states):
+        left = [
+            flow
+            for d, way, flow in healthy
+            if state.healthy or (rate(problem.demands[d], state) > 0 and k not in way.broken)
+        ]
+        routing.append(Routing(state.name, tuple(left)))
+    return tuple(routing)
+
+
+def _solved(
+    problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]
+) -> tuple[dict[tuple[int, Risk, Risk], float], dict[tuple[int, int], float]]:
+    """Shares and flows [Gb/s] of least total latency on what is lit."""
+    program = Program()
+    bought = buy(program, problem)
+    program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
+    for column, count in zip(bought.wavelengths, counts, strict=True):
+        program.columns[column] = replace(program.columns[column], lower=count, upper=count)
+    protected = protect(program, problem, bought, ways, latency_cost=1.0)
+    linear = Linear(program)
+    if linear.solve() != "optimal":
+        raise SolverError("the pairs of ways cannot be routed on the wavelengths that were chosen for them")
+    shares = {key: linear.values[column] for key, column in protected.shares.items() if linear.values[column] > DUST}
+    return shares, {key: linear.values[column] / TBPS for key, column in protected.flows.items()}
+
+
+def _couples(
+    amounts: Mapping[tuple[Risk, Risk], float], pieces: dict[Risk, list[Piece]]
+) -> list[tuple[tuple[int, int], float]]:
+    """Match the traffic on both sides of each pair of risks, piece by piece."""
+    alone = amounts.get(((), ()), 0.0)
+    found: list[tuple[tuple[int, int], float]] = []
+    for (one, other), amount in sorted(amounts.items()):
+        if one or other:
+            found += _matched(_take(pieces, one, amount, alone), _take(pieces, other, amount, alone))
+    if alone > 0:
+        # both halves of one row of pieces, none longer than half of it: no way meets itself
+        row = sorted(pieces.get((), []), key=lambda piece: (-piece[1], piece[0]))
+        rest: dict[Risk, list[Piece]] = {(): row}
+        first = _take(rest, (), alone, 0.0)
+        found += _matched(first, rest[()])
+    return found
+
+
+def _take(pieces: dict[Risk, list[Piece]], risk_: Risk, amount: float, leave: float) -> list[Piece]:
+    """Take traffic off the ways of a risk; ways that breaks never hit first give what exceeds `leave`."""
+    taken: list[Piece] = []
+    for floor in (leave, 0.0) if not risk_ and leave > 0 else (0.0,):
+        kept: list[Piece] = []
+        for way, value in pieces.get(risk_, []):
+            part = min(amount, max(0.0, value - floor))
+            amount -= part
+            if part > 0:
+                taken.append((way, part))
+            if value - part > 0:
+                kept.append((way, value - part))
+        pieces[risk_] = kept
+    return taken
+
+
+def _matched(one: Sequence[Piece], other: Sequence[Piece]) -> list[tuple[tuple[int, int], float]]:
+    found: list[tuple[tuple[int, int], float]] = []
+    i = j = 0
+    left, right = [value for _, value in one], [value for _, value in other]
+    while i < len(left) and j < len(right):
+        part = min(left[i], right[j])
+        found.append(((one[i][0], other[j][0]), part))
+        left[i] -= part
+        right[j] -= part
+        i, j = i + (left[i] <= 1e-9), j + (right[j] <= 1e-9)
+    return found
+
+
+def _tidied(couples: Sequence[tuple[tuple[int, int], float]], whole: float) -> list[tuple[tuple[int, int], float]]:
+    """Equal couples joined, dust left out, amounts that add up to the demand, largest first."""
+    total: dict[tuple[int, int], float] = {}
+    for (one, other), gbps in couples:
+        key = (min(one, other), max(one, other))
+        total[key] = total.get(key, 0.0) + gbps
+    kept = {key: gbps for key, gbps in total.items() if gbps > DUST * whole}
+    order = sorted(kept, key=lambda key: (-round(kept[key], 6), key))
+    if not order:
+        return []
+    rest = whole - sum(kept[key] for key in order[1:])
+    return [(order[0], rest), *((key, kept[key]) for key in order[1:])]

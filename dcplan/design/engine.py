@@ -1,0 +1,218 @@
+"""From demands to a design with its proof: size, route, place in the spectrum, explain, check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.design import cost
+from dcplan.design.binding import what_binds
+from dcplan.design.conflict import Elastic, explain, structural
+from dcplan.design.couples import route_couples
+from dcplan.design.cutting import Task
+from dcplan.design.formulation import whole_slots
+from dcplan.design.problem import SLOT_GHZ, Problem, problem
+from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
+from dcplan.design.routing import route_states, too_late
+from dcplan.design.sizing import Sized, size
+from dcplan.design.solver import now_s, relative_gap, require, version
+from dcplan.design.spectrum import Misfit, assign, used_slots
+from dcplan.design.verify import verify
+from dcplan.design.ways import ways_of
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dcplan.design.cuts import Cut
+    from dcplan.design.result import Channel, Demand, Routing
+    from dcplan.design.ways import Ways
+    from dcplan.model.network import FiberId, Network
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath, Line
+
+REPAIRS = 40
+"""Times that the sizing is repeated because channels found no place in the spectrum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to solve."""
+
+    solver: str = "highs"
+    time_limit_s: float = 60.0
+    gap: float = 1e-4
+    progress: Callable[[str], None] | None = None
+    """Called with a line of text now and then."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A purchase whose channels have found their places and whose traffic is routed."""
+
+    sized: Sized
+    channels: tuple[Channel, ...]
+    routing: tuple[Routing, ...]
+    bound_usd: float | None
+    repaired: bool
+    task: Task
+
+
+def design(
+    network: Network,
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+    states: Sequence[State],
+    options: Options,
+) -> Design | Infeasible:
+    """The cheapest network that carries every demand in every state, with its proof; or why there is none.
+
+    SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
+    follows (which would be a mistake in dcplan).
+    """
+    require(options.solver)
+    made = problem(network, lines, lightpaths, demands, states)
+    known = structural(made, lightpaths)
+    if known is not None:
+        return known
+    task, capped = _task(made, options)
+    answer = _answer(task)
+    if isinstance(answer, Infeasible):
+        return answer
+    result = _design(network, lightpaths, demands, answer, capped)
+    faults = verify(network, lines, lightpaths, demands, states, result)
+    if faults:
+        raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
+    return result
+
+
+def _task(made: Problem, options: Options) -> tuple[Task, tuple[str, ...]]:
+    protected = made.network.policy.scheme == "one-plus-one"
+    ways: dict[int, Ways] = {d: ways_of(made, demand) for d, demand in enumerate(made.demands)} if protected else {}
+    task = Task(
+        problem=made,
+        slots=whole_slots(made),
+        ways={d: listed.ways for d, listed in ways.items()},
+        protected=protected,
+        solver=options.solver,
+        gap=options.gap,
+        deadline_s=now_s() + options.time_limit_s,
+        say=options.progress or (lambda _: None),
+    )
+    return task, tuple(_capped(made, d, listed) for d, listed in ways.items() if not listed.complete)
+
+
+def _capped(made: Problem, demand: int, listed: Ways) -> str:
+    return f"{made.demands[demand].id}: the {len(listed.ways)} shortest ways were considered, there are more"
+
+
+def _answer(task: Task) -> _Answer | Infeasible:
+    """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
+    made, bound, repaired = task.problem, None, False
+    known: tuple[Cut, ...] = ()
+    for _ in range(REPAIRS + len(made.demands)):
+        sized = size(task, known)
+        if sized is None:
+            return explain(task, Elastic(late=bool(task.ways) and not task.protected, repaired=repaired))
+        known = sized.cuts
+        if not repaired:
+            bound = sized.bound_usd
+        if task.protected:
+            routing = route_couples(made, task.ways, sized.counts)
+        else:
+            routing = route_states(made, task.ways, sized.counts)
+            late = [d for d in too_late(made, routing) if d not in task.ways]
+            if late:
+                task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
+                task = replace(task, ways={**task.ways, **{d: ways_of(made, made.demands[d]).ways for d in late}})
+                continue
+        channels = assign(made, sized.counts, sized.pairs)
+        if not isinstance(channels, Misfit):
+            return _Answer(sized, channels, routing, bound, repaired, task)
+        repaired = True
+        fiber = channels.fiber
+        task.say(f"channels do not fit on {fiber}, solving again with less of its band")
+        fewer = (used_slots(made, sized.counts)[fiber] - 1) // max(1, sized.pairs[fiber])
+        task = replace(task, slots={**task.slots, fiber: min(fewer, task.slots[fiber] - 1)})
+    raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
+
+
+def _design(
+    network: Network,
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+    answer: _Answer,
+    capped: tuple[str, ...],
+) -> Design:
+    task, made, sized = answer.task, answer.task.problem, answer.sized
+    wavelengths = _wavelengths(made, sized)
+    lit = _lit(made, answer.channels)
+    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
+    bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit})
+    return Design(
+        scheme=network.policy.scheme,
+        proof=_proof(answer, cost.total(bill)),
+        lit=lit,
+        wavelengths=wavelengths,
+        channels=answer.channels,
+        demands=tuple(demands),
+        routing=answer.routing,
+        bill=bill,
+        binding=what_binds(task, sized),
+        assumptions=(*cost.assumptions(network, bill), *capped),
+    )
+
+
+def _proof(answer: _Answer, total_usd: float) -> Proof:
+    sized, task = answer.sized, answer.task
+    bound = None if answer.bound_usd is None else min(answer.bound_usd, total_usd)
+    gap = None if bound is None else relative_gap(total_usd, bound)
+    proven = gap is not None and gap <= task.gap + 1e-9
+    if proven:
+        reason = "proven"
+    else:
+        reason = "spectrum repaired" if answer.repaired and sized.status == "optimal" else sized.reason
+    return Proof(
+        status="optimal" if proven else "feasible",
+        reason=reason,
+        cost_usd=total_usd,
+        bound_usd=bound,
+        gap=gap,
+        solver=task.solver,
+        solver_version=version(task.solver),
+        candidates=len(task.problem.choices),
+        states=len(task.problem.states),
+    )
+
+
+def _wavelengths(made: Problem, sized: Sized) -> tuple[Wavelengths, ...]:
+    return tuple(
+        Wavelengths(
+            lightpath=made.lightpaths[choice.lightpath].id,
+            transponder=choice.budget.transponder,
+            mode=choice.budget.mode,
+            count=count,
+            rate_gbps=choice.gbps,
+            width_ghz=choice.budget.width_ghz,
+            latency_ms=choice.latency_ms,
+        )
+        for choice, count in zip(made.choices, sized.counts, strict=True)
+        if count
+    )
+
+
+def _lit(made: Problem, channels: Sequence[Channel]) -> tuple[LitFiber, ...]:
+    """Lit pairs as the channels take them: first fit starts on the first pair, so none between is empty."""
+    routes: Mapping[str, tuple[FiberId, ...]] = {path.id: path.route.fibers for path in made.lightpaths}
+    taken: dict[FiberId, list[tuple[int, int]]] = {fiber: [] for fiber in made.fibers}
+    for channel in channels:
+        for fiber, pair in zip(routes[channel.lightpath], channel.pairs, strict=True):
+            taken[fiber].append((pair, channel.slots))
+    lit = []
+    for fiber, here in taken.items():
+        if here:
+            pairs = 1 + max(pair for pair, _ in here)
+            used = sum(slots for _, slots in here)
+            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, 100 * used / (made.slots * pairs)))
+    return tuple(lit)
