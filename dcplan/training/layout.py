@@ -90,13 +90,13 @@ def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
     model, s = workload.model, workload.sequence_length
     if model.heads % layout.tp:
         reason = f"tp {layout.tp} does not divide {model.heads} attention heads"
+    elif layout.virtual_stages > 1 and layout.pp == 1:
+        reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
     elif not divides(model, layout.pp, layout.virtual_stages):
         reason = (
             f"{model.layers} layers (or {model.layers} + 2, embedding and logits counted) do not fall evenly on "
             f"pp {layout.pp} × {layout.virtual_stages} virtual stages"
         )
-    elif layout.virtual_stages > 1 and layout.pp == 1:
-        reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
     elif layout.cp > 1 and s % (2 * layout.cp):
         reason = f"a sequence of {s:,} tokens does not fall on 2 × cp {layout.cp} chunks"
     elif layout.ep > 1 and not model.experts:

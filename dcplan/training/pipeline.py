@@ -125,21 +125,24 @@ class Boundary:
 def boundary_delay_s(period_s: float, boundaries: tuple[Boundary, ...], pp: int, m: int) -> float:
     """What boundaries between sites add to a 1F1B pipeline with all stages alike [s].
 
-    The two stages at a boundary wait for each other in a cycle of 2 + e microbatches that takes 2 (t + d), so
-    added = Σ 2d + max over boundaries of ceil((m − (p+1−u) − e) / (2+e)) · max(0, 2(t+d) − (2+e) t), where
-    t = tF + tB [s], d = one-way latency + transfer [s], e = extra microbatches in flight, m = microbatches,
-    p = stages, u = stages before the boundary. For many microbatches this is 2d + (m−p)(t_mb − t) with
-    t_mb = max(t, 2(t+d)/(2+e)). A link that is busy longer than a stage sets the pace instead: m transfers in a row.
-    Agrees with discrete-event simulation to 0.1 % while the transfer is shorter than tF + tB.
+    The stages from before one boundary to behind another wait for each other in a cycle of n + Σe microbatches that
+    takes n t + 2 Σd, n = stages in it (two for a single boundary), so that
+    added = Σ 2d + max over runs of boundaries of ceil((m − (p+1−u) − E) / (n + Σe)) · max(0, 2 Σd − t Σe), where
+    t = tF + tB [s], d = one-way latency + transfer [s], e = extra microbatches in flight, E = those of the run and of
+    all behind it, m = microbatches, p = stages, u = stages before the run. For one boundary and many microbatches this
+    is 2d + (m−p)(t_mb − t) with t_mb = max(t, 2(t+d)/(2+e)). A link that is busy longer than a stage sets the pace
+    instead: m transfers in a row. Agrees with discrete-event simulation within 3 % for one boundary and 10 % for several.
     """
-    trips = sum(2 * boundary.delay_s for boundary in boundaries)
     waiting, busy = 0.0, 0.0
-    for boundary in boundaries:
-        cycle = 2 + boundary.extra
-        left = max(0, m - (pp + 1 - boundary.upstream) - boundary.extra)
-        if left:
-            waiting = max(
-                waiting, math.ceil(left / cycle) * max(0.0, 2 * (period_s + boundary.delay_s) - cycle * period_s)
-            )
-        busy = max(busy, (m - 1) * (boundary.transfer_s - period_s))
-    return trips + max(waiting, busy)
+    for i, first in enumerate(boundaries):
+        ahead = sum(later.extra for later in boundaries[i:])
+        left = max(0, m - (pp + 1 - first.upstream) - ahead)
+        delay_s, extra = 0.0, 0
+        for last in boundaries[i:]:
+            delay_s, extra = delay_s + last.delay_s, extra + last.extra
+            excess_s = 2 * delay_s - period_s * extra
+            if left and excess_s > 0:
+                cycle = last.upstream - first.upstream + 2 + extra
+                waiting = max(waiting, math.ceil(left / cycle) * excess_s)
+        busy = max(busy, (m - 1) * (first.transfer_s - period_s))
+    return sum(2 * boundary.delay_s for boundary in boundaries) + max(waiting, busy)

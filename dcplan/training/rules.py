@@ -139,9 +139,9 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
     load = joined(network, name)
     if isinstance(load, str):  # a rule on names has told already
         return
-    lacking = [share for share in load.shares if peak_tflops(share, job.precision) is None]
-    for share in lacking:
-        message = f"{share.accelerator_id} has no {job.precision} peak in the catalog"
+    lacking = sorted({share.accelerator_id for share in load.shares if peak_tflops(share, job.precision) is None})
+    for accelerator in lacking:
+        message = f"{accelerator} has no {job.precision} peak in the catalog"
         yield Finding(PRECISION, locate((*at, "precision")), message, "choose the other precision")
     if lacking:
         return
@@ -169,17 +169,17 @@ def _named(network: Network, at: Loc, name: str, plan: ParallelismPlan, load: Wo
 def _idle(plan: ParallelismPlan, load: Workload) -> Iterator[tuple[str, str]]:
     """Keys that the plan gives and that change nothing."""
     several = len({share.site for share in load.shares}) > 1
+    alone = None if several else "the job stays in one site"
     over_pipeline = several and plan.across == "pp"
+    flash = plan.recompute == "selective" and all(is_modern(share) for share in load.shares)
     reasons = {
-        "across": None if several else "the job stays in one site",
-        "sync": "the job stays in one site" if not several else "gradients stay in their site" if over_pipeline else None,
+        "across": alone,
+        "sync": "gradients stay in their site" if over_pipeline else alone,
         "shard_size": None if plan.sharding else "sharding is 0",
         "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
         "sequence_parallel": None if plan.tp > 1 else "tp is 1",
-        "recompute": "flash attention recomputes its core by itself"
-        if plan.recompute == "selective" and all(is_modern(share) for share in load.shares)
-        else None,
-    }  # fmt: skip
+        "recompute": "flash attention recomputes its core by itself" if flash else None,
+    }
     for key, why in reasons.items():
         if key in plan.model_fields_set and why:
             yield key, why

@@ -183,15 +183,34 @@ def _last_backward_s(layout: Layout, work: Reduction, window: Window) -> float:
 def across_s(layout: Layout, work: Reduction, window: Window, wan_s: float) -> float:
     """Exposed exchange across sites in one step, beyond what the NICs expose anyway, latency apart [s].
 
-    The stages share the links between sites. Stage i has its gradients i tB/v before stage 0, so
-    exposed = max(C − w − (p−1) tB/v, C/p − w, C/(p buckets)), C = time on the links, w = tB of the last microbatch
-    where the software overlaps, else 0. Chunks are pipelined through the steps of the hierarchy.
+    max(backlog, C/(p buckets)) less what the NICs expose, C = time on the links [s]: the last bucket has nothing to
+    hide behind. Chunks are pipelined through the steps of the hierarchy. Software that does not overlap starts when a
+    stage has all its gradients.
     """
     p = layout.pp
-    late = (p - 1) * window.stagger_s
     if not window.overlap:
         base = work.cross_s if layout.sync == "hierarchical" else work.reduce_s
-        return max(0.0, max(wan_s - late, wan_s / p) - base)
-    w = window.backward_s
-    exposed = max(wan_s - w - late, wan_s / p - w, wan_s / p / work.buckets)
+        return max(0.0, backlog_s(wan_s, p, 0.0, window.stagger_s) - base)
+    exposed = max(backlog_s(wan_s, p, window.backward_s, window.stagger_s), wan_s / p / work.buckets)
     return max(0.0, exposed - _last_backward_s(layout, work, window))
+
+
+def backlog_s(wan_s: float, pp: int, window_s: float, stagger_s: float) -> float:
+    """What is left on the links between sites, which all stages share, when the last stage has its gradients [s].
+
+    Stage i makes its C/p evenly during w and ends i δ before stage 0, δ = tB/v. The backlog is the largest excess of
+    what came since some moment over the time since: at the end of stage 0's window or of one of the last stages',
+    max(C/p (1 + r − δ/w r(r+1)/2) − w, C − w − (p−1)δ + n δ − C/p δ/w n(n+1)/2), r = min(p−1, ⌊w/δ⌋),
+    n = min(r, ⌊w p/C⌋). At most C; negative where the links are idle at the end.
+    """
+    each = wan_s / pp
+    if math.isinf(wan_s):
+        return wan_s
+    first, last = each - window_s, wan_s - window_s - (pp - 1) * stagger_s
+    if window_s > 0 and each > 0:
+        slope = stagger_s / window_s
+        r = pp - 1 if stagger_s * (pp - 1) <= window_s else int(window_s / stagger_s)
+        n = min(r, int(window_s / each))
+        first += each * (r - slope * r * (r + 1) / 2)
+        last += n * stagger_s - each * slope * n * (n + 1) / 2
+    return max(first, last)

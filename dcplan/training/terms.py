@@ -222,11 +222,10 @@ def _boundaries(
     if layout.extra_in_flight is not None:
         return tuple(Boundary(*part, layout.extra_in_flight) for part in parts)
     room = _room(workload, layout) // len(parts)
-    period = slowest.total_s
-    return tuple(
-        Boundary(before, delay, transfer, min(room, to_hide(delay, period)) if math.isfinite(delay) else 0)
-        for before, delay, transfer in parts
-    )
+    wanted = [to_hide(delay, slowest.total_s) if math.isfinite(delay) else room + 1 for _, delay, _ in parts]
+    if max(wanted) > room:  # not all can be hidden: then all that memory holds is in flight
+        wanted = [room for _ in parts]
+    return tuple(Boundary(*part, extra) for part, extra in zip(parts, wanted, strict=True))
 
 
 def _room(workload: Workload, layout: Layout) -> int:

@@ -1,0 +1,141 @@
+"""Named plans made whole, and the search against looking at everything."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from dcplan.model.schema import Job, ParallelismPlan
+from dcplan.training.engine import one_site
+from dcplan.training.layout import complete, layouts
+from dcplan.training.memory import fits, memory
+from dcplan.training.search import any_fits, candidates, search
+from dcplan.training.step import Layout, Misfit, Workload
+
+from .records import model, share
+
+
+def load(accelerators: int = 4096, sites: int = 2, name: str = "llama3-405b", batch: int = 2048) -> Workload:
+    shares = tuple(share(site, "h100-sxm", accelerators) for site in "abc"[:sites])
+    return Workload("job", model(name), 8192, batch, "bf16", 32, shares)
+
+
+GOOD = ParallelismPlan(tp=8, cp=2, pp=16, virtual_stages=8)
+FAULTS = {
+    "layout": [
+        ({"dp": 100}, "× dp 100"),
+        ({"tp": 7}, "does not divide 8,192 accelerators"),
+        ({"tp": 256, "pp": 1, "virtual_stages": 1}, "does not divide 128 attention heads"),
+        ({"pp": 32, "virtual_stages": 8}, "do not fall evenly"),
+        ({"pp": 1}, "virtual stages need a pipeline"),
+        ({"ep": 2}, "the model is dense"),
+    ],
+    "batch": [({"microbatch": 3}, "not a multiple of dp 32 × microbatch 3")],
+    "sites": [
+        ({"shard_size": 3}, "does not divide the 16 data parallel ranks"),
+        ({"across": "pp"}, "virtual stages over sites"),
+        ({"across": "pp", "pp": 1, "virtual_stages": 1, "sharding": 3}, "whole pipeline stages"),
+    ],
+    "memory": [({"cp": 1}, "activations")],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "words"),
+    [(kind, change, words) for kind, cases in FAULTS.items() for change, words in cases],
+    ids=str,
+)
+def test_faults_of_a_named_plan(kind: str, change: dict[str, int], words: str) -> None:
+    found = complete("mine", GOOD.model_copy(update=change), load())
+    assert isinstance(found, Misfit)
+    assert (found.plan, found.kind) == ("mine", kind)
+    assert words in found.reason
+
+
+def test_a_plan_is_made_whole() -> None:
+    found = complete("mine", GOOD, load())
+    assert isinstance(found, Layout)
+    assert (found.dp, found.microbatches, found.shard_size, found.across) == (32, 64, 16, "dp")
+    alone = complete("mine", GOOD, load(8192, sites=1))
+    assert isinstance(alone, Layout)
+    assert (alone.across, alone.shard_size) == ("none", 32)
+
+
+def test_a_site_that_does_not_hold_whole_ranks() -> None:
+    uneven = replace(load(), shares=(share("a", "h100-sxm", 4096 - 64), share("b", "h100-sxm", 4096 + 64)))
+    found = complete("mine", GOOD, uneven)
+    assert isinstance(found, Misfit)
+    assert found.kind == "sites"
+
+
+def test_extra_microbatches_in_flight_must_fit_too() -> None:
+    plan = ParallelismPlan(tp=8, cp=2, pp=14, across="pp")
+    work = load(4032, batch=2016)
+    assert isinstance(complete("mine", plan, work), Layout)
+    many = complete("mine", plan.model_copy(update={"extra_in_flight": 50}), work)
+    assert isinstance(many, Misfit)
+    assert many.kind == "memory"
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "sites", "batch"),
+    [("llama3-70b", 512, 2, 1024), ("qwen3-235b-a22b", 512, 2, 1024), ("llama3-8b", 64, 1, 256)],
+)
+def test_every_plan_of_the_search_is_one_that_could_be_named(name: str, count: int, sites: int, batch: int) -> None:
+    work = load(count, sites, name, batch)
+    found = [candidate for candidate in candidates(work) if isinstance(candidate, Layout)]
+    names = [layout.name for layout in found]
+    assert len(set(names)) == len(names) > 0
+    keys = set(ParallelismPlan.model_fields)
+    for layout in found:
+        sizes = {key: value for key, value in asdict(layout).items() if key in keys and value != "none"}
+        if layout.recompute == "none":
+            sizes["recompute"] = "none"
+        assert complete(layout.name, ParallelismPlan(**sizes), work) == layout
+        assert fits(memory(work, layout))
+
+
+def test_the_search_keeps_the_best() -> None:
+    work = load(512, 2, "llama3-70b", 1024)
+    kept, misfits = search(work)
+    everything = [candidate for candidate in candidates(work) if isinstance(candidate, Layout)]
+    for across, most in (("dp", 8), ("pp", 4)):
+        steps = sorted(one_site(work, layout).step_s for layout in everything if layout.across == across)
+        mine = [one_site(work, layout).step_s for layout in kept if layout.across == across]
+        assert mine[0] == steps[0]
+        assert mine == sorted(mine)
+        assert 0 < len(mine) <= most
+    assert {misfit.kind for misfit in misfits} <= {"batch", "memory", "sites"}
+    assert search(work) == (kept, misfits)
+
+
+def test_the_search_finds_a_plan_that_beats_the_published_one() -> None:
+    work = load(8192, sites=1)
+    published = complete("llama3", GOOD, work)
+    assert isinstance(published, Layout)
+    best = search(work)[0][0]
+    assert one_site(work, best).step_s <= one_site(work, published).step_s
+
+
+def test_when_nothing_fits() -> None:
+    small = load(8, batch=16)
+    assert search(small)[0] == ()
+    why = any_fits(small)
+    assert why is not None
+    assert why.kind == "memory"
+    assert any_fits(load()) is None
+
+
+def test_named_and_auto_through_a_job() -> None:
+    base = {
+        "model": "llama3-405b",
+        "accelerators": {"a": 4096, "b": 4096},
+        "sequence_length": 8192,
+        "global_batch_tokens": 16777216,
+    }
+    job = Job.model_validate({**base, "plans": {"good": GOOD.model_dump(), "bad": {"tp": 7}}})
+    runs, misfits = layouts(load(), job)
+    assert [layout.name for layout in runs] == ["good"]
+    assert [misfit.plan for misfit in misfits] == ["bad"]
+    assert layouts(load(), Job.model_validate(base)) == search(load())

@@ -1,0 +1,93 @@
+"""Every rule on training jobs tells of its bad example and not of its good one, where the fault stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dcplan.errors import DcplanError
+from dcplan.model.load import load_document
+from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.model.source import parse
+from dcplan.training.rules import RULES, check
+from dcplan.training.workload import workload
+
+if TYPE_CHECKING:
+    from dcplan.diagnostics import Finding, Rule
+    from dcplan.model.network import Network
+
+
+def network(text: str) -> Network:
+    found, findings = load_document(parse(text, "example.yaml"))
+    assert found is not None, findings
+    return found
+
+
+def findings(text: str) -> list[Finding]:
+    return check(network(text))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_examples(rule: Rule) -> None:
+    bad = findings(rule.bad)
+    assert rule.code in {finding.rule.code for finding in bad}
+    assert all(finding.message and finding.hint for finding in bad)
+    assert rule.code not in {finding.rule.code for finding in findings(rule.good)}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_good_examples_have_no_other_fault(rule: Rule) -> None:
+    assert [finding for finding in findings(rule.good) if finding.rule.code != "DCP406"] == []
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
+    assert all(rule.code.startswith("DCP4") for rule in RULES)
+
+
+def test_a_finding_stands_where_the_plan_stands() -> None:
+    text = adding("    plans:\n      good: {tp: 8, cp: 2, pp: 16, virtual_stages: 8}\n      deep: {tp: 8, pp: 17}\n")
+    (found,) = findings(text)
+    line = text.splitlines()[found.span.line - 1]
+    assert line[found.span.column - 1 :].startswith("deep")
+    assert "does not divide 16,384 accelerators" in found.message
+
+
+def test_keys_of_a_job_in_one_site_that_change_nothing() -> None:
+    one = with_change("{papillion: 8192, lincoln: 8192}", "{papillion: 8192}")
+    plan = "{tp: 8, cp: 2, pp: 16, virtual_stages: 8, across: dp, sync: synchronous, extra_in_flight: 2}"
+    found = findings(adding(f"    plans: {{deep: {plan}}}\n", one))
+    assert [finding.message.split("`")[1] for finding in found] == ["across", "sync", "extra_in_flight"]
+
+
+def test_a_workload_joins_the_catalog() -> None:
+    load = workload(network(WITH_JOB), "pretrain")
+    assert [(share.site, share.count) for share in load.shares] == [("papillion", 8192), ("lincoln", 8192)]
+    assert (load.batch, load.sequence_length, load.gradient_bits) == (2048, 8192, 32)
+    assert load.shares[0].calibration.fitted_on
+
+
+def test_types_of_one_site_become_shares() -> None:
+    several = with_change("{h100-sxm: 16384}", "{h100-sxm: 8192, h200-sxm: 8192}")
+    text = with_change("papillion: 8192", "papillion: {h100-sxm: 4096, h200-sxm: 4096}", several)
+    load = workload(network(text), "pretrain")
+    assert [(share.site, share.accelerator_id, share.count) for share in load.shares[:2]] == [
+        ("papillion", "h100-sxm", 4096),
+        ("papillion", "h200-sxm", 4096),
+    ]
+
+
+def test_a_borrowed_calibration_is_of_the_same_vendor_and_claims_nothing() -> None:
+    text = WITH_JOB.replace("h100-sxm", "mi355x")
+    share = workload(network(text), "pretrain").shares[0]
+    assert "MI300X" in share.calibration.source
+    assert share.calibration.fitted_on == ()
+    fp8 = workload(network(adding("    precision: fp8\n", text)), "pretrain").shares[0]
+    assert fp8.calibration.precision == "fp8"
+
+
+def test_a_precision_that_is_not_there() -> None:
+    text = adding("    precision: fp8\n", WITH_JOB.replace("h100-sxm", "a100-sxm-80gb"))
+    with pytest.raises(DcplanError, match="a100-sxm-80gb has no fp8 peak"):
+        workload(network(text), "pretrain")
