@@ -19,6 +19,7 @@ from tests.optics.networks import budget_of, chain, flat, network_of, own, whole
 
 steady = settings(derandomize=True, deadline=None, max_examples=25)
 CLEAN: dict[str, Any] = {"equipment": {"mux": {"loss_db": 0}, "roadm": {"loss_db": 0, "express_loss_db": 0}}}
+GLASS = {"attenuation_db_per_km": 0.2, "dispersion_ps_nm_km": 16.7, "effective_area_um2": 83, "group_index": 1.468}
 NO_LIMITS = {"repair_db_per_span": 0, "connector_db": 0, "margin_db": 0, "ageing_db": 0}
 
 
@@ -315,3 +316,48 @@ def test_many_routes_at_once_are_each_as_alone() -> None:
     bare = evaluate(MIXED, lines, routes, itemise=False)
     assert all(not budget.items for path in bare for budget in path.budgets)
     assert [[b.margin_db for b in p.budgets] for p in bare] == [[b.margin_db for b in p.budgets] for p in together]
+
+
+def amounts(budget: Budget) -> list[float]:
+    """Dispersion, PMD and PDL that a budget states."""
+    names = ("chromatic dispersion", "PMD", "PDL")
+    return [float(item.why.split()[0]) for item in budget.items if item.name in names]
+
+
+def test_dispersion_pmd_and_pdl_of_fibers_amplifiers_and_nodes() -> None:
+    """Two lines of two spans: 6 amplifiers, add, pass, drop. Dispersion adds up, PMD and PDL in quadrature."""
+    nodes = {"pass_pmd_ps": 3.0, "pass_dispersion_ps_nm": 25.0, "add_drop_pdl_db": 1.2, "loss_db": 0}
+    roadm = {**nodes, "express_loss_db": 0, "express_pdl_db": 1.5}
+    gear = {
+        **flat(pmd_ps=2.0, pdl_db=0.7),
+        "equipment": {"mux": nodes, "roadm": roadm},
+        "transponders": own(),
+        "fibers": {"glass": {**GLASS, "pmd_ps_sqrt_km": 0.5}},
+    }
+    line = {**spans(40, 60), "type": "glass"}
+    found = amounts(budget_of(chain(line, line, gear=gear), "m"))
+    assert found == pytest.approx(
+        [
+            200 * 16.7 + 3 * 25,
+            math.sqrt(0.5**2 * 200 + 6 * 2.0**2 + 3 * 3.0**2),
+            math.sqrt(6 * 0.7**2 + 2 * 1.2**2 + 1.5**2),
+        ],
+        rel=2e-3,
+    )
+
+
+def test_dispersion_of_unlike_fibers_cancels() -> None:
+    gear = {**gear_of(), "fibers": {"plus": GLASS, "minus": {**GLASS, "dispersion_ps_nm_km": -16.7}}}
+    network = chain({**spans(60), "type": "plus"}, {**spans(40), "type": "minus"}, gear=gear)
+    assert amounts(budget_of(network, "m"))[0] == pytest.approx(20 * 16.7, rel=1e-3)
+
+
+def test_a_booster_below_its_least_gain_is_padded() -> None:
+    """Transmitter 0 dBm, launch about 0 dBm: a booster of 25 dB at least works at 25 dB, behind 25 dB of padding."""
+    booster = {"gain_min_db": 25, "gain_max_db": 60, "nf_db": [[0, 5]], "output_max_dbm": 40, "role": "booster"}
+    rest = {"gain_min_db": 0, "gain_max_db": 60, "nf_db": [[0, 5]], "output_max_dbm": 40, "role": "preamp"}
+    parts = {"booster": booster, "rest": rest}
+    gear = {**CLEAN, "allow": {"amplifiers": list(parts)}, "amplifiers": parts, "transponders": own()}
+    budget = budget_of(chain(spans(80), gear=gear), "m")
+    (osnr,) = [item.value_db for item in budget.items if item.name == "booster at s0"]
+    assert osnr == pytest.approx(58 + budget.launch_dbm - 25 - 5, abs=0.13)

@@ -128,3 +128,28 @@ def test_lines_of_all_fibers_in_file_order() -> None:
     assert list(lines) == ["f1", "f2"]
     assert isinstance(lines["f1"], Line)
     assert isinstance(lines["f2"], NoLine)
+
+
+def test_spans_before_a_hut_keep_to_the_gain_of_hut_amplifiers() -> None:
+    """One span may use the 40 dB preamplifier; with huts, the 20 dB of the amplifier in them sets the length."""
+    parts = {
+        name: {"gain_min_db": 0, "gain_max_db": gain, "nf_db": [[0, 5]], "output_max_dbm": 23, "role": name}
+        for name, gain in (("booster", 30), ("line", 20), ("preamp", 40))
+    }
+    gear = {"allow": {"amplifiers": list(parts)}, "amplifiers": parts}
+    limits = {"max_span_km": 1000.0, "max_span_loss_db": 40.0}
+    for km, count in ((190, 1), (200, 3), (285, 3), (286, 4)):  # 0.2 dB/km and 1 dB beside
+        line = design_line(chain({"length_km": km}, gear=gear, **limits), "f1")
+        assert isinstance(line, Line)
+        assert len(line.spans) == count
+
+
+def test_the_booster_is_chosen_for_the_line() -> None:
+    quiet = {"gain_min_db": 0, "gain_max_db": 40, "nf_db": [[0, 5]], "output_max_dbm": 23}
+    parts = {"noisy": {**quiet, "nf_db": [[0, 9]]}, "weak": {**quiet, "output_max_dbm": 5}, "quiet": quiet}
+    named = {name: {**part, "role": "booster"} for name, part in parts.items()} | {"rest": quiet}
+    allow = [*parts, "rest"]
+    gear = {"allow": {"amplifiers": allow}, "amplifiers": named}
+    line = design_line(chain({"length_km": 80}, gear=gear), "f1")
+    assert isinstance(line, Line)
+    assert line.booster == "quiet"
