@@ -131,7 +131,7 @@ def boundary_delay_s(period_s: float, boundaries: tuple[Boundary, ...], pp: int,
     t = tF + tB [s], d = one-way latency + transfer [s], e = extra microbatches in flight, E = those of the run and of
     all behind it, m = microbatches, p = stages, u = stages before the run. For one boundary and many microbatches this
     is 2d + (m−p)(t_mb − t) with t_mb = max(t, 2(t+d)/(2+e)). A link that is busy longer than a stage sets the pace
-    instead: m transfers in a row. Agrees with discrete-event simulation within 3 % for one boundary and 10 % for several.
+    instead: m transfers in a row. Within 3 % of discrete-event simulation for one boundary, 10 % for several.
     """
     waiting, busy = 0.0, 0.0
     for i, first in enumerate(boundaries):
