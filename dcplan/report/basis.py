@@ -59,12 +59,14 @@ def assumptions(plan: Plan) -> Table:
         )
         for assumption in plan.assumptions
     ]
-    rows += [(Cell("", None), say(text), say(""), say("design")) for text in plan.design.assumptions]
+    said = {assumption.value for assumption in plan.assumptions}
+    own = [text for text in plan.design.assumptions if text not in said]
+    rows += [(Cell("", None), say("design"), say(text), say("dcplan")) for text in own]
     columns = (
         text_column("confidence", ""),
         text_column("what", "Assumption", 18),
-        text_column("value", "Value", 10),
-        text_column("source", "From", 18),
+        text_column("value", "Value", 18),
+        Column("source", "From", wrap=44, footnote=True),
     )
     note = FLAG if any(assumption.confidence == "low" for assumption in plan.assumptions) else ""
     return Table("assumptions", "Assumptions", columns, tuple(rows), note=note)
