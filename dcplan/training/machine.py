@@ -34,8 +34,6 @@ class Machine:
     step_s: float
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
-    gradient_bytes: int
-    """Of a gradient element inside a site: fp32 in Megatron-LM since bf16 training, fp16 before [bytes]."""
 
 
 def is_modern(share: Share) -> bool:
@@ -66,5 +64,4 @@ def machine(share: Share, precision: str) -> Machine:
         layer_s=fitted.layer_us * 1e-6,
         step_s=fitted.step_ms * 1e-3,
         modern=is_modern(share),
-        gradient_bytes=4 if is_modern(share) else 2,
     )

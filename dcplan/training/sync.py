@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
+from dcplan.training.memory import GRADIENT_BYTES
 from dcplan.training.pipeline import stage_layers
 from dcplan.training.place import site_ranks
 
@@ -110,8 +111,9 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
     """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks, over `sites` sites.
 
     Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups, all-gather.
-    Across: 2(n−1)/n of its share of the gradients, in gradient_bits, through its own NIC; a flat ring carries all of
-    them in gradient_bits. Experts are spread over the data parallel ranks already, so theirs go over ep times fewer.
+    Inside, gradients are reduced in fp32, as they are accumulated. Across, 2(n−1)/n of its share of them goes in
+    gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
+    data parallel ranks already, so theirs go over ep times fewer.
     """
     locals_ = local_parameters(workload, layout)
     reduce_s = cross_s = gather_s = 0.0
@@ -120,7 +122,7 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
             continue
         inside = max(1, ranks * layout.cp // thinner)
         shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
-        size, wire = held * machine.gradient_bytes, held * workload.gradient_bits / 8
+        size, wire = held * GRADIENT_BYTES, held * workload.gradient_bits / 8
         over = group(machine, shard, layout.tp * thinner)
         if sites > 1 and layout.sync == "synchronous":
             everyone = max(1, total * layout.cp // thinner)
