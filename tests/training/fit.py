@@ -1,6 +1,6 @@
-"""Fits a calibration to published runs: python -m tests.training.fit. Not a test; its result is in calibrations.toml.
+"""How a calibration is fitted to published runs; the results stand in the catalog, the tests fit anew where they ask.
 
-Minimises the mean over sets of the mean absolute relative error by coordinate search with shrinking steps.
+Minimises the sum over sets of the mean absolute relative error by coordinate search with shrinking steps.
 """
 
 from __future__ import annotations
