@@ -47,6 +47,13 @@ def marked(text: str, code: str) -> str:
             "{length_km: 58, loss_db: 41}",
         ),
         (with_change("length_km: 58", "length_km: 4000", GOOD), "DCP504", "4000"),
+        (
+            with_change(
+                "length_km: 64", "spans: [{length_km: 64, loss_db: 1}]", adding("policy: {connector_db: 14}\n", GOOD)
+            ),
+            "DCP501",
+            "58",
+        ),
         (with_change("type: g652d", "type: hollow-core", GOOD), "DCP505", "hollow-core"),
         (adding("gear: {allow: {transponders: [400zr, 1600zr]}}\n", GOOD), "DCP503", "1600zr"),
         (adding("gear: {allow: {amplifiers: [generic]}}\n", GOOD), "DCP505", "generic"),
