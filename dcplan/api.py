@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from dcplan.design.result import Demand, Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.line import NoLine
     from dcplan.planfile import Plan, PlanRow
+    from dcplan.training.step import Links
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -28,8 +29,10 @@ SUFFIXES = (".yaml", ".yml")
 def all_rules() -> tuple[Rule, ...]:
     """Every rule that `check` applies, by code."""
     from dcplan.model.rules.registry import RULES
+    from dcplan.optics.rules import RULES as OPTICS
+    from dcplan.training.rules import RULES as TRAINING
 
-    return tuple(sorted(RULES, key=lambda rule: rule.code))
+    return tuple(sorted((*RULES, *TRAINING, *OPTICS), key=lambda rule: rule.code))
 
 
 def topology_files(paths: Iterable[Path]) -> list[Path]:
@@ -75,10 +78,14 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     """The network of a file with every finding that no comment in it silences."""
     from dcplan.model.ignore import apply
     from dcplan.model.load import check_file, with_snippets
+    from dcplan.optics import rules as optics
+    from dcplan.training import rules as training
 
     network, found = check_file(path)
     if network is None:
         return None, found
+    if not any(finding.severity is Severity.ERROR for finding in found):
+        found += [*training.check(network), *optics.check(network)]
     found = apply(network.document, found, all_rules())
     return network, with_snippets(network.document, found)
 
@@ -147,6 +154,7 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
     The latency is the one that a plan is sized for: 1.5 × the shortest fiber route in the worst promised state.
     UsageError when no fiber joins two sites of a job.
     """
+    from functools import partial
     from math import inf
 
     from dcplan.assemble import rows_of
@@ -163,9 +171,13 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
         if isinstance(plans, Infeasible):
             raise UsageError(plans.reason)
         links = Links(dict.fromkeys(plans.latency_ms, inf if gbps is None else gbps), plans.latency_ms)
-        found = compare(network, plans, states[:1], lambda _state, _pattern, links=links: links)
-        rows += rows_of(plans, None, found)
+        rows += rows_of(plans, None, compare(network, plans, states[:1], partial(_same, links)))
     return tuple(rows)
+
+
+def _same(links: Links, _state: State, _pattern: Mapping[Pair, float]) -> Links:
+    """A network that gives the same to everyone in every state."""
+    return links
 
 
 def plan(

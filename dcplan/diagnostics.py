@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_COMPARED = 300
+ALIKE = 0.6
+"""Least likeness of two names (2 x common characters / all characters) for the one to be suggested for the other."""
+MOST_COMPARED = 100
 """Names that a wrong one is compared with; a large file of wrong names must not take minutes."""
 
 
@@ -71,10 +74,29 @@ class Finding:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is spelt most like `name`; None when none is close."""
-    names = sorted(known, key=lambda other: abs(len(other) - len(name)))[:MOST_COMPARED]
-    folded = {other.casefold(): other for other in reversed(names)}
-    near = get_close_matches(name.casefold(), folded, 1)
-    return folded[near[0]] if near else None
+    return _nearest(name.casefold(), tuple(known))
+
+
+@lru_cache(maxsize=4096)
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+    folded = {other.casefold(): other for other in reversed(known)}
+    if len(folded) > MOST_COMPARED:
+        folded = {low: other for low, other in folded.items() if low[:2] == name[:2] or low[-2:] == name[-2:]}
+    names = sorted(folded, key=lambda other: (-_ends_alike(name, other), other))[:MOST_COMPARED]
+    scored = [(SequenceMatcher(None, name, other).ratio(), other) for other in names]
+    best, near = max(scored, default=(0.0, ""), key=lambda pair: pair[0])
+    return folded[near] if best >= ALIKE else None
+
+
+def _ends_alike(name: str, other: str) -> int:
+    """Characters that two words share from the front and from the back, less those by which they differ in length."""
+    alike = 0
+    for pairs in (zip(name, other, strict=False), zip(reversed(name), reversed(other), strict=False)):
+        for mine, theirs in pairs:
+            if mine != theirs:
+                break
+            alike += 1
+    return alike - abs(len(name) - len(other))
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:

@@ -37,7 +37,7 @@ COMMANDS: dict[str, str] = {
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
     "schema": "Print the JSON Schema of a topology or plan file.",
 }
-"""Command -> its line in the help. `run` in `dcplan.cli.commands.<command>` has a docstring that opens with it."""
+"""Command -> its line in the help. `run` in `dcplan.cli.commands.<command>` says more, and is loaded when called."""
 
 
 class _Lazy(TyperGroup):
@@ -92,31 +92,30 @@ def _root(
 
 def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit code. Nothing that a user can do makes it raise."""
-    if list(args) == ["--version"]:
-        terminal.emit(f"dcplan {__version__}")  # the parser of typer would load pydantic for it
-        return OK
-    if not args:
-        terminal.say(_help())
-        return TROUBLE
     try:
-        answer = get_command(app)(list(args), prog_name="dcplan", standalone_mode=False)
-        return answer if isinstance(answer, int) else OK
+        return _run(list(args))
     except BrokenPipeError:
         return terminal.leave_quietly()
     except SystemExit as exit_:
         if isinstance(exit_.__context__, BrokenPipeError):
             return terminal.leave_quietly()
         return exit_.code if isinstance(exit_.code, int) else TROUBLE
-    except KeyboardInterrupt:
-        terminal.say("interrupted")
-        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  the last line of defence: a person sees a line, not a traceback
         return _trouble(error)
 
 
-def _help() -> str:
+def _run(args: list[str]) -> int:
+    if args == ["--version"]:
+        terminal.emit(f"dcplan {__version__}")  # the parser of typer would load pydantic for it
+        return OK
     command = get_command(app)
-    return str(command.get_help(typer.Context(command, info_name="dcplan")))
+    if not args:
+        terminal.say(command.get_help(typer.Context(command, info_name="dcplan")))
+        return TROUBLE
+    answer = command(args, prog_name="dcplan", standalone_mode=False)
+    if answer == INTERRUPTED:
+        terminal.say("interrupted")
+    return answer if isinstance(answer, int) else OK
 
 
 def _trouble(error: Exception) -> int:

@@ -43,6 +43,8 @@ def emit(text: str, output: Path | None = None, *, force: bool = False) -> None:
     """
     text = text if text.endswith("\n") or not text else text + "\n"
     if output is None or str(output) == "-":
+        if sys.stdout is None:
+            raise UsageError("stdout is closed: -o writes to a file")
         sys.stdout.write(text)
         sys.stdout.flush()
         return

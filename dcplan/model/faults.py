@@ -152,9 +152,12 @@ def _finding(document: Document, path: Loc, error: ErrorDetails) -> Finding:
         return _unknown(document, path)
     if kind == "value_error":
         return _contradiction(document, path, str(context["error"]))
-    span = document.locate(path, of_key="[key]" in error["loc"])
+    if error["loc"][-1] == "[key]":
+        message = f"{_prefix(path[:-1])}a name must have 1 to 80 characters, found {shown(path[-1])}"
+        return Finding(rules.WRONG_SIZE, document.locate(path, of_key=True), message)
     rule, expected, hint = _refusal(path, kind, context, value)
-    return Finding(rule, span, f"{subject(path)} {expected}, found {shown(value)}", hint or _about(path))
+    message = f"{subject(path)} {expected}, found {shown(value)}"
+    return Finding(rule, document.locate(path), message, hint or _about(path))
 
 
 def _version(document: Document, kind: str, value: Any) -> Finding:
@@ -163,7 +166,8 @@ def _version(document: Document, kind: str, value: Any) -> Finding:
         hint = "put `dcplan: 1`, the version of the file format, at the top"
         return Finding(rules.MISSING_KEY, span, "`dcplan` is missing", hint)
     message = f"`dcplan` must be 1, the version of the file format, found {shown(value)}"
-    return Finding(rules.VERSION, document.locate(("dcplan",)), message, "this dcplan reads version 1")
+    hint = "write 1 without quotes" if value == "1" else "this dcplan reads version 1"
+    return Finding(rules.VERSION, document.locate(("dcplan",)), message, hint)
 
 
 def _refusal(path: Loc, kind: str, context: dict[str, Any], value: Any) -> tuple[Rule, str, str | None]:
@@ -283,10 +287,10 @@ def _contradiction(document: Document, path: Loc, reason: str) -> Finding:
 
 def _about(path: Loc) -> str | None:
     """What the schema says about the key at a path, for a reader who does not know it."""
-    texts = [node["description"] for node in jsonschema.nodes(path) if "description" in node]
-    if not texts or not path or not isinstance(path[-1], str):
+    if not path or path[-1] not in jsonschema.keys(path[:-1]):
         return None
-    return f"`{path[-1]}`: {' '.join(texts[0].split())}"
+    texts = [node["description"] for node in jsonschema.nodes(path) if "description" in node]
+    return f"`{path[-1]}`: {' '.join(texts[0].split())}" if texts else None
 
 
 def subject(path: Loc) -> str:

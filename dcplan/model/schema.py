@@ -175,7 +175,7 @@ class Job(Strict):
 
     model: Name
     """Catalog id of the model shape."""
-    accelerators: Annotated[dict[Name, Count | dict[Name, Count]], Field(min_length=1)]
+    accelerators: Annotated[dict[Name, Count | Annotated[dict[Name, Count], Field(min_length=1)]], Field(min_length=1)]
     """Accelerators per site: a number, or by type where the site has several."""
     sequence_length: Count
     """Tokens in a sequence."""

@@ -66,7 +66,7 @@ def overview(kinds: Mapping[str, Mapping[str, Part]]) -> View:
 def listing(kind: str, parts: Mapping[str, Part]) -> View:
     """All entries of a kind, a line each; transponders have a line for each mode."""
     figures = FIGURES[kind]
-    first = [text_column("id", "id"), *([text_column("mode", "mode")] if kind == "transponders" else [])]
+    first = [Column("id", "id"), *([Column("mode", "mode")] if kind == "transponders" else [])]
     columns = (
         *first,
         *(_column(name, [getattr(part, name, None) for part in parts.values()]) for name in figures),
@@ -136,7 +136,7 @@ def _text(value: Any) -> str:
 def entry(kind: str, name: str, part: Part) -> View:
     """Everything about one entry."""
     columns = (
-        text_column("field", "field"),
+        Column("field", "field"),
         Column("value", "value", right=False, wrap=20),
         text_column("unit", "unit"),
         text_column("meaning", "meaning", 30),
@@ -156,10 +156,14 @@ def _fields(part: Part, owner: Any, prefix: str) -> list[Row]:
         elif hasattr(value, "model_fields"):
             rows += _fields(part, value, f"{field}.")
         else:
-            cell = _figure(part, owner, field, prefix + field) if field not in _PROSE else say(_text(value))
+            cell = _prose(part, field) if field in _PROSE else _figure(part, owner, field, prefix + field)
             meaning = " ".join((info.description or "").split())
             rows.append((say(prefix + field), cell, say(unit_of(field) or ""), say(meaning)))
     return rows
+
+
+def _prose(part: Part, field: str) -> Cell:
+    return _confidence(part) if field == "confidence" else say(_text(getattr(part, field)))
 
 
 _PROSE = frozenset({"source", "note", "confidence", "estimates", "price_source"})

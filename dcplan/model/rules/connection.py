@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dcplan.model.split import Forest, Part
     from dcplan.model.states import State
 
+MOST_NAMED = 4
+"""More needs of one failure are not worth reading, nor searching for in a large file."""
 _THIRD = "  omaha: {lat: 41.26, lon: -95.94}\nfibers:"
 
 CUT_OFF = Rule(
@@ -166,8 +169,8 @@ def _parted(network: Network, around: Adjacency, walk: Forest, promised: Sequenc
         part = split(around, walk, state)
         if part is None:
             continue
-        alive = [need for need in promised if state.sites.isdisjoint(need.all_sites)]
-        broken = [need for need in alive if part(need.a) != part(need.b)]
+        alive = (need for need in promised if state.sites.isdisjoint(need.all_sites))
+        broken = list(islice((need for need in alive if part(need.a) != part(need.b)), MOST_NAMED + 1))
         if broken:
             yield _split(network, part, state, broken)
 
@@ -176,17 +179,17 @@ def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -
     sides: dict[int, list[SiteId]] = {}
     for site in sorted({site for need in broken for site in (need.a, need.b)}):
         sides.setdefault(part(site), []).append(site)
-    shown = " from ".join("{" + _some(side) + "}" for side in sides.values())
+    shown = " from ".join("{" + ", ".join(_some(side)) + "}" for side in sides.values())
     whose = list(dict.fromkeys(need.what for need in broken))
     verb = "needs" if len(whose) == 1 else "need"
-    message = f"losing {_called(state)} parts {shown}, which {_some(whose)} {verb} joined"
+    message = f"losing {_called(state)} parts {shown}, which {' and '.join(_some(whose))} {verb} joined"
     hint = "add a fiber between the two sides that does not share this risk, or promise less in `policy.survive`"
     return Finding(PARTED, _place(network, state), message, hint)
 
 
-def _some(names: Sequence[str]) -> str:
-    """Up to four names; of more, the first three and how many more."""
-    return ", ".join(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"])
+def _some(names: Sequence[str]) -> list[str]:
+    """The names; of more than are worth reading, the first, and that there are others."""
+    return list(names) if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], "others"]
 
 
 def _called(state: State) -> str:

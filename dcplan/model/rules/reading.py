@@ -80,8 +80,8 @@ UNUSED_IGNORE = Rule(
 
 RULES = (SYNTAX, DUPLICATE_KEY, COMPLEX_KEY, EXTENDS, EMPTY, MERGE, IGNORE, UNUSED_IGNORE)
 _BY_NAME = {rule.name: rule for rule in RULES}
+_PARSING = "it may begin a line earlier: look for an open bracket or quote, a tab, a missing space after `:`"
 _HINTS = {
-    SYNTAX.code: "it may begin a line earlier: look for an open bracket or quote, a tab, a missing space after `:`",
     COMPLEX_KEY.code: "put the key in quotes if its text is meant",
     EXTENDS.code: "write `extends: other.yaml`, or a list of such names",
     MERGE.code: "write `<<: *anchor` with an anchor that stands before a map",
@@ -93,7 +93,8 @@ def check(document: Document) -> list[Finding]:
     findings = []
     for problem in document.problems:
         rule = _BY_NAME[problem.kind]
-        findings.append(Finding(rule, problem.span, problem.message, problem.hint or _HINTS.get(rule.code)))
+        hint = _PARSING if rule is SYNTAX and "while" in problem.message else _HINTS.get(rule.code)
+        findings.append(Finding(rule, problem.span, problem.message, problem.hint or hint))
     if not findings and document.data is None:
         hint = "`dcplan init FILE` writes a first topology"
         findings.append(Finding(EMPTY, document.locate(()), "the file holds nothing but comments", hint))
