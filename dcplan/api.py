@@ -84,8 +84,7 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     network, found = check_file(path)
     if network is None:
         return None, found
-    if not any(finding.severity is Severity.ERROR for finding in found):
-        found += [*training.check(network), *optics.check(network)]
+    found += [*training.check(network), *optics.check(network)]
     found = apply(network.document, found, all_rules())
     return network, with_snippets(network.document, found)
 

@@ -134,6 +134,9 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
     )
 
 
+RECOMPUTE = {"none": "no recompute", "selective": "selective", "full": "full recompute"}
+
+
 def in_words(layout: Layout) -> str:
     """The sizes that are not one, the way an ML engineer writes them, with microbatch, sharding and recompute."""
     sizes = [
@@ -148,7 +151,7 @@ def in_words(layout: Layout) -> str:
         if size > 1
     ]
     detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
-    detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", f"recompute {layout.recompute}"]
+    detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
     return " ".join([*sizes, *detail])
 
 

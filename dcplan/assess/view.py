@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from dcplan.design.routing import max_min
@@ -60,33 +59,39 @@ class NetworkView:
         return {demand.id: carried.get(demand.id, 0.0) / sides / demand.gbps[state.name] for demand in asked}
 
     def links_for(self, job: JobTraffic) -> Callable[[State, Mapping[Pair, float]], Links]:
-        """For a job, what any pattern of bytes between its sites would get: the other demands keep what they ask."""
+        """For a job, the rates that any pattern of bytes between its sites would get beside all other demands.
+
+        The pattern takes the place of the job's own demands, its largest rate that of the largest of them.
+        """
         known: dict[tuple[str, tuple[tuple[Pair, float], ...]], Links] = {}
 
         def links_in(state: State, pattern: Mapping[Pair, float]) -> Links:
             most = max(pattern.values(), default=0.0)
-            key = (state.name, tuple(sorted((ends, round(size / most, 9)) for ends, size in pattern.items() if size > 0)))
-            if key not in known:
-                known[key] = self._links(state, dict(key[1]), job)
-            return known[key]
+            shape = tuple(sorted((ends, round(size / most, 9)) for ends, size in pattern.items() if size > 0))
+            if (state.name, shape) not in known:
+                known[state.name, shape] = Links(self._rates(state, dict(shape), job), self._latency_ms(state, job))
+            return known[state.name, shape]
 
         return links_in
 
-    def _links(self, state: State, pattern: Mapping[Pair, float], job: JobTraffic) -> Links:
-        mine = {str(ends): ends for ends in pattern}
+    def _rates(self, state: State, shape: Mapping[Pair, float], job: JobTraffic) -> dict[Pair, float]:
+        own = [demand for demand in job.demands if state.name in demand.gbps]
+        if self.design.scheme == RESERVED:
+            fractions = self._reserved(state, own)
+            return {demand.ends: fractions[demand.id] * demand.gbps[state.name] for demand in own}
+        largest = max((demand.gbps[state.name] for demand in own), default=1.0)
         others = [demand for demand in self.design.demands if demand.job != job.job and state.name in demand.gbps]
         wanted = [(demand.id, demand.ends, demand.gbps[state.name]) for demand in others]
-        asked = [(name, ends, pattern[ends]) for name, ends in mine.items()]
-        first = frozenset(demand.id for demand in others)
-        fractions = max_min(self.lightpaths, self.design.wavelengths, state, [*wanted, *asked], first)
-        own = {demand.id: demand.ends for demand in job.demands}
-        latency_ms = dict(job.plans.latency_ms)
+        mine = [(f"{job.job}: {a} - {b}", (a, b), share * largest) for (a, b), share in shape.items()]
+        fixed = frozenset(demand.id for demand in others if demand.job is None)
+        fractions = max_min(self.lightpaths, self.design.wavelengths, state, [*wanted, *mine], fixed)
+        return {ends: fractions[name] * gbps for name, ends, gbps in mine if fractions[name] > 0}
+
+    def _latency_ms(self, state: State, job: JobTraffic) -> dict[Pair, float]:
+        """Longest route in use between two of the job's sites; what was assumed where none is [ms]."""
+        ends = {demand.id: demand.ends for demand in job.demands}
+        used: dict[Pair, float] = {}
         for flow in self.flows(state):
-            if flow.demand in own:
-                latency_ms[own[flow.demand]] = 0.0
-        for flow in self.flows(state):
-            if flow.demand in own:
-                ends = own[flow.demand]
-                latency_ms[ends] = max(latency_ms[ends], flow.latency_ms)
-        rates = {ends: fractions[name] * pattern[ends] for name, ends in mine.items()}
-        return Links({ends: gbps for ends, gbps in rates.items() if gbps > 0 and isfinite(gbps)}, latency_ms)
+            if flow.demand in ends:
+                used[ends[flow.demand]] = max(used.get(ends[flow.demand], 0.0), flow.latency_ms)
+        return {**job.plans.latency_ms, **used}

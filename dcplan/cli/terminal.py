@@ -23,15 +23,17 @@ WIDEST = 160
 
 
 def keep_stdout() -> None:
-    """Keep stdout for our own text and let everything else that writes to descriptor 1 write to stderr.
+    """Keep stdout for our own text and drop what else writes to descriptor 1.
 
     Solvers print a banner from C++ to descriptor 1 whatever they are told; it must never mix with data.
     """
     try:
         own = os.dup(1)
-        os.dup2(2, 1)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
     except OSError:
-        return  # one of the two is closed: there is nothing to keep apart
+        return  # stdout is closed: there is nothing to keep apart
     encoding = "utf-8" if not os.isatty(own) or sys.stdout is None else sys.stdout.encoding
     sys.stdout = os.fdopen(own, "w", encoding=encoding, errors="replace", newline="\n")
 

@@ -146,6 +146,7 @@ def _rates_by_state(
     known: dict[frozenset[str], Mapping[Pair, float] | None] = {}
     for state in states:
         lost = plans.sites & state.sites
+        rates: Mapping[Pair, float] | None
         if state.healthy:
             rates = needed_rates(plans.workload, layout, plans.latency_ms, targets.max_overhead_percent)
         else:

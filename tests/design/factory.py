@@ -91,8 +91,8 @@ def budget(mode, about, length_km, reach_km):
     return Budget(
         transponder="tx", mode=mode, rate_gbps=about.rate_gbps, width_ghz=about.width_ghz, launch_dbm=0.0,
         launch_limit="optimum", channels=32, channel_thz=193.7, direction="a -> b", osnr_ase_db=30.0, osnr_nli_db=33.0,
-        gsnr_db=28.0, required_osnr_db=about.required_osnr_db or 0.0, penalties_db=0.0, margins_db=2.5, margin_db=margin,
-        rx_dbm=-5.0, limit="OSNR", items=(),
+        gsnr_db=28.0, required_osnr_db=about.required_osnr_db or 0.0, penalties_db=0.0, margins_db=2.5,
+        margin_db=margin, rx_dbm=-5.0, limit="OSNR", items=(),
     )  # fmt: skip
 
 

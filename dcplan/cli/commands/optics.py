@@ -24,13 +24,13 @@ def run(
     Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
-    from dcplan.report import optics as report
+    from dcplan.report.optics import view
     from dcplan.report.render import check_format, draw
 
     check_format(form)
     network = api.load(file)
     found = api.optics(network)
-    shown = report.view(network.topology.name, found.fibers.values(), found.lightpaths)
+    shown = view(network.topology.name, found.fibers.values(), found.lightpaths)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     alone = {
         lightpath.route.fibers[0]

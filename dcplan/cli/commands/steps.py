@@ -29,12 +29,12 @@ def run(
     for. Exit code 1 when a job has no plan that fits.
     """
     from dcplan import api
-    from dcplan.report import steps as report
     from dcplan.report.render import check_format, draw
+    from dcplan.report.steps import view
 
     check_format(form)
     network = api.load(file)
     rows = api.steps(network, gbps=gbps)
-    shown = report.view(network.topology.name, rows)
+    shown = view(network.topology.name, rows)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return 0 if {row.job for row in rows if row.fits} >= set(network.jobs) else 1
