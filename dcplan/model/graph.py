@@ -19,12 +19,7 @@ Adjacency = dict[str, list[tuple[str, str]]]
 
 def adjacency(network: Network) -> Adjacency:
     """The fibers at each site."""
-    around: Adjacency = {site: [] for site in network.sites}
-    for name, fiber in network.fibers.items():
-        a, b = fiber.ends
-        around[a].append((name, b))
-        around[b].append((name, a))
-    return around
+    return {site: list(network.neighbours(site)) for site in network.sites}
 
 
 def fastest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dcplan.geo import great_circle_km
@@ -60,6 +60,16 @@ class Network:
     topology: Topology
     catalog: Catalog
     document: Document
+    _at: Mapping[SiteId, list[tuple[FiberId, SiteId]]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        at: dict[SiteId, list[tuple[FiberId, SiteId]]] = {}
+        for name, fiber in self.fibers.items():
+            a, b = fiber.ends
+            at.setdefault(a, []).append((name, b))
+            if a != b:
+                at.setdefault(b, []).append((name, a))
+        object.__setattr__(self, "_at", at)
 
     @property
     def sites(self) -> Mapping[SiteId, Site]:
@@ -96,12 +106,7 @@ class Network:
 
     def neighbours(self, site: SiteId) -> Iterator[tuple[FiberId, SiteId]]:
         """Every fiber at a site with the site at its other end, in file order; parallel fibers each count."""
-        for name, fiber in self.fibers.items():
-            a, b = fiber.ends
-            if site == a:
-                yield name, b
-            elif site == b:
-                yield name, a
+        return iter(self._at.get(site, ()))
 
     def shared_risk_groups(self) -> dict[str, tuple[FiberId, ...]]:
         """Shared-risk groups with their fibers, in file order."""
