@@ -150,7 +150,7 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
     """All parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
 
     gbps: rate in each direction between any two sites of a job [Gb/s]; none: unlimited, so that only latency counts.
-    The latency is the one that a plan is sized for: 1.5 × the shortest fiber route in the worst promised state.
+    The latency is the one that a plan is sized for: 1.5 × the shortest fiber route after the worst failure.
     UsageError when no fiber joins two sites of a job.
     """
     from functools import partial

@@ -61,6 +61,10 @@ class Finding:
     snippet: str = ""
     """The line of the file in which the span begins; filled in when the file has been read."""
 
+    def __str__(self) -> str:
+        where = f"{self.span.file}:{self.span.line}:{self.span.column}"
+        return f"{where}: {self.severity}[{self.rule.code}] {self.message}"
+
     @property
     def severity(self) -> Severity:
         """The severity of its rule."""

@@ -21,7 +21,7 @@ class InputError(DcplanError):
 
     def __init__(self, findings: Sequence[object]) -> None:
         self.findings = tuple(findings)
-        super().__init__(f"{len(self.findings)} findings")
+        super().__init__("\n".join(map(str, self.findings)))
 
 
 class SolverError(DcplanError):

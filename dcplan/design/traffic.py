@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.candidates import state_latency_ms
 from dcplan.design.result import Demand, Infeasible
 from dcplan.model.network import pair
-from dcplan.model.states import HEALTHY
+from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
 from dcplan.training.layout import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
 
 STRETCH = 1.5
-"""Rates are sized for a one-way latency of up to this factor over the shortest route in the worst promised state."""
+"""Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
 TIE = 0.01
 """Plans whose steps differ by less than this share count as equally fast; the one that needs less rate wins."""
 
@@ -122,18 +122,22 @@ def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraff
 
 
 def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]) -> dict[Pair, float] | Infeasible:
-    """One-way latency that rates are sized for: `STRETCH` × shortest fiber route in the worst promised state [ms]."""
+    """One-way latency that rates are sized for: `STRETCH` × the shortest route after the worst single failure [ms].
+
+    Failures that part the two sites do not count, unless they are promised: then Infeasible, limit disjointness. The
+    same whatever is promised, so that promising less never asks for more.
+    """
     sites = sorted({share.site for share in load.shares})
+    failures = single_failures(network)
     assumed: dict[Pair, float] = {}
     for i, a in enumerate(sites):
         for b in sites[i + 1 :]:
-            alive = [state for state in states if state.sites.isdisjoint((a, b))]
-            found = [(state_latency_ms(network, state, a, b), state) for state in alive]
-            cut = next((state for latency, state in found if latency is None), None)
-            if cut is not None:
-                when = "" if cut.healthy else f" after losing {cut.name}"
-                return Infeasible("disjointness", f"job {load.job}: no fiber joins {a} and {b}{when}", ())
-            assumed[a, b] = STRETCH * max(latency for latency, _ in found if latency is not None)
+            for state in states:
+                if state.sites.isdisjoint((a, b)) and state_latency_ms(network, state, a, b) is None:
+                    when = "" if state.healthy else f" after losing {state.name}"
+                    return Infeasible("disjointness", f"job {load.job}: no fiber joins {a} and {b}{when}", ())
+            found = [state_latency_ms(network, state, a, b) for state in (HEALTHY, *failures)]
+            assumed[a, b] = STRETCH * max(latency for latency in found if latency is not None)
     return assumed
 
 

@@ -36,8 +36,18 @@ def promised_states(network: Network) -> tuple[State, ...]:
     A group whose loss equals that of a single fiber is the same state as that fiber and is listed once.
     With scheme `none` nothing is promised: only the healthy state.
     """
+    if network.policy.scheme == "none":
+        return (HEALTHY,)
+    return _states(network, frozenset(network.policy.survive))
+
+
+def single_failures(network: Network) -> tuple[State, ...]:
+    """Every loss of one fiber, one shared-risk group or one site, promised or not."""
+    return _states(network, frozenset(["any-fiber", "any-shared-risk", "any-site"]))[1:]
+
+
+def _states(network: Network, survive: frozenset[str]) -> tuple[State, ...]:
     states = [HEALTHY]
-    survive = set(network.policy.survive) if network.policy.scheme != "none" else set()
     if "any-fiber" in survive:
         states += [State(f"fiber {name}", frozenset([name])) for name in network.fibers]
     if "any-shared-risk" in survive:
