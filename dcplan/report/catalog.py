@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dcplan.report.sheet import Cell, Column, Table, View, number_column, say, text_column
@@ -89,13 +90,13 @@ def _rows(name: str, part: Part, figures: Sequence[str]) -> list[Row]:
     tail = (_confidence(part), say(part.source))
     modes: Mapping[str, Any] | None = getattr(part, "modes", None)
     if modes is None:
-        return [(say(name), *(_figure(part, part, field, field) for field in figures), *tail)]
+        return [(say(name), *(_brief(part, part, field, field) for field in figures), *tail)]
     return [
         (
             say(name),
             say(mode_name),
             *(
-                _figure(part, mode if hasattr(mode, field) else part, field, f"modes.{mode_name}.{field}")
+                _brief(part, mode if hasattr(mode, field) else part, field, f"modes.{mode_name}.{field}")
                 for field in figures
             ),
             *tail,
@@ -114,6 +115,15 @@ def _figure(part: Part, owner: Any, field: str, path: str) -> Cell:
     estimate = value is not None and (part.confidence == "low" or path in part.estimates or field in part.estimates)
     exact = value if isinstance(value, (str, int, float, bool)) else None
     return Cell(("~" if estimate else "") + _text(value), exact, "warn" if estimate else "")
+
+
+def _brief(part: Part, owner: Any, field: str, path: str) -> Cell:
+    """A figure in one cell: a table of points by the range of its values."""
+    cell, value = _figure(part, owner, field, path), getattr(owner, field)
+    if not isinstance(value, tuple) or len(value) < 2 or not isinstance(value[0], tuple):
+        return cell
+    low, high = min(y for _, y in value), max(y for _, y in value)
+    return replace(cell, text=("~" if cell.tone else "") + f"{low:g} to {high:g}")
 
 
 def _text(value: Any) -> str:

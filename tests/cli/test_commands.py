@@ -203,6 +203,8 @@ def test_catalog_shows_every_entry_and_flags_estimates(capsys: pytest.CaptureFix
             assert name in shown
             if part.confidence == "low":
                 assert "~low" in shown
+    run(["catalog", "amplifiers"])
+    assert "4.5 to 8.5" in capsys.readouterr().out  # noise figure of alibaba-line-25 over its gain
     run(["catalog", "fibers", "hollow-core"])
     assert "~low" in capsys.readouterr().out
     run(["catalog", "fibers", "g654e"])
