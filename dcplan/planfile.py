@@ -154,7 +154,10 @@ def rounded(result: Any) -> Any:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.9g}") if math.isfinite(value) else None
+        if not math.isfinite(value):
+            return None
+        number = float(f"{value:.9g}")
+        return int(number) if number.is_integer() else number
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
