@@ -16,7 +16,7 @@ from dcplan.optics.walk import Loads, noise_along
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.catalog.parts import Equipment
+    from dcplan.catalog.parts import Equipment, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
@@ -25,14 +25,20 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    network: Network, lines: Mapping[FiberId, Line | NoLine], routes: Sequence[Route], *, itemise: bool = True
+    network: Network,
+    lines: Mapping[FiberId, Line | NoLine],
+    routes: Sequence[Route],
+    *,
+    modes: Sequence[tuple[str, str, Mode]] | None = None,
+    itemise: bool = True,
 ) -> tuple[Lightpath, ...]:
     """The lightpath of each route, in the order of the routes and named L1, L2, … by it.
 
-    Each has the budget of every allowed mode whose OSNR is published and whose width fits the band: at full load,
-    on its worst channel, in its worse direction; those that close first, fastest first, then widest margin. A route
-    over a fiber without a line, or through a site that lets no light pass, has no budgets. Without `itemise` budgets
-    have no items: for thousands of candidates, of which few are shown.
+    Each has the budget of every allowed mode whose OSNR is published and whose width fits the band, or of the `modes`
+    given (transponder, mode name, mode): at full load, on its worst channel, in its worse direction; those that close
+    first, fastest first, then widest margin. A route over a fiber without a line, or through a site that lets no
+    light pass, has no budgets. Without `itemise` budgets have no items: for thousands of candidates, of which few
+    are shown.
     1/GSNR = 1/OSNR_tx + 1/OSNR_add + Σ_lines (1/OSNR_booster + 1/OSNR_spans + 1/OSNR_NLI) + Σ_passes 1/OSNR +
     1/OSNR_drop, all in 0.1 nm. Source: GNPy; Poggiolini, arXiv:1209.0394.
     """
@@ -49,7 +55,7 @@ def evaluate(
         chosen = [routes[number] for number in lit]
         there, back = (journey(network, chosen, ways, back=direction) for direction in (False, True))
         gear = {site: terminal(network, site)[1] for site in network.sites}
-        for transponder, name, mode in usable_modes(network):
+        for transponder, name, mode in usable_modes(network) if modes is None else modes:
             comb = load_of(network, mode)
             loads = _loads(network, list(ways.values()), comb)
             named = Named(transponder, name, mode)

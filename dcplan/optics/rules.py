@@ -107,12 +107,21 @@ def _fibers(network: Network) -> Iterator[Finding]:
         if isinstance(line, NoLine):
             hint = "allow another amplifier, or put a hut into the span"
             yield Finding(SPAN, network.document.locate(_span_at(network, line)), line.reason, hint)
-    if not usable_modes(network):
+    modes = usable_modes(network)
+    if not modes:
         return
-    lit = [name for name, line in lines.items() if not isinstance(line, NoLine)]
-    routes = [Route((network.fibers[name].ends[0], network.fibers[name].ends[1]), (name,)) for name in lit]
-    for name, lightpath in zip(lit, evaluate(network, lines, routes, itemise=False), strict=True):
+    routes = [
+        Route((network.fibers[name].ends[0], network.fibers[name].ends[1]), (name,))
+        for name, line in lines.items()
+        if not isinstance(line, NoLine)
+    ]
+    hardiest = min(modes, key=lambda named: named[2].required_osnr_db or 0.0)
+    for tried in ([hardiest], modes):  # nearly every fiber carries the hardiest mode, and one that closes is enough
+        found = evaluate(network, lines, routes, modes=tried, itemise=False)
+        routes = [lightpath.route for lightpath in found if not lightpath.closing]
+    for lightpath in found:
         if not lightpath.closing:
+            name = lightpath.route.fibers[0]
             at: Loc = ("fibers", name, "length_km" if network.fibers[name].spans is None else "spans")
             hint = "allow a transponder of longer reach, or end the fiber at a site on the way"
             yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), hint)
