@@ -7,7 +7,9 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan import __version__
+from dcplan.design.traffic import STRETCH
 from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
+from dcplan.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,6 +185,15 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
                 "high",
             )
         )
+        stated += [
+            Assumption(
+                f"latency of {job.job}, {a} - {b}",
+                f"at most {significant(ms)} ms one way, which its rates are sized for",
+                f"{STRETCH:g} × the shortest fiber route after the worst single failure",
+                "high",
+            )
+            for (a, b), ms in sorted(job.plans.latency_ms.items())
+        ]
         for calibration, entry in sorted({_calibration_line(share) for share in job.plans.workload.shares}):
             stated.append(Assumption(f"calibration {calibration}", *entry))
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
