@@ -19,7 +19,7 @@ def test_the_committed_schema_is_current() -> None:
 
 
 def test_the_schema_names_every_part_of_a_plan() -> None:
-    assert set(planfile.json_schema()["properties"]) == {field for field in planfile.Plan.__dataclass_fields__}
+    assert set(planfile.json_schema()["properties"]) == set(planfile.Plan.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
