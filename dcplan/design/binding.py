@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
@@ -11,6 +12,7 @@ from dcplan.design.formulation import TBPS, USD
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
 from dcplan.design.sizing import Sized, size
+from dcplan.design.solver import now_s
 from dcplan.design.spectrum import used_slots
 from dcplan.units import money
 from dcplan.units import rate as in_words
@@ -28,12 +30,15 @@ RESOLVED_CHOICES = 60
 """Up to this many choices the worth of one more pair is found by sizing anew; above, by the relaxation."""
 RESOLVED_FIBERS = 3
 """Fibers for which that is done, in file order."""
+RESOLVED_S = 10.0
+"""Longest time for each of them; networks this small take far less [s]."""
 NUDGE = 0.01
 """Relative growth of a demand by which its marginal cost is found."""
 
 
 def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin."""
+    task = replace(task, deadline_s=inf)
     loop = cutting.start(task)
     loop.rounding = False
     relaxed = cutting.root(loop)
@@ -69,7 +74,7 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     wider = {**network.fibers, fiber: about.model_copy(update={"pairs": about.pairs + 1})}
     grown = replace(network, topology=network.topology.model_copy(update={"fibers": wider}))
     choices = tuple(replace(choice, most=choice.most + made.slots // choice.slots) for choice in made.choices)
-    found = size(replace(task, problem=replace(made, network=grown, choices=choices)))
+    found = size(replace(task, deadline_s=now_s() + RESOLVED_S, problem=replace(made, network=grown, choices=choices)))
     if found is None or found.status != "optimal":
         return "not known: time ran out"
     saved = sized.cost_usd - found.cost_usd

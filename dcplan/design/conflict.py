@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.candidates import latency_graph, shortest
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, ShoreCuts, terms_of
+from dcplan.design.cutting import root, start
 from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.protection import protect, risk, risk_pairs
@@ -82,12 +83,16 @@ def explain(task: Task, known: Elastic) -> Infeasible:
     )
     if known.late:
         return Infeasible("latency", f"without latency limits there is a design; within them {who}", shortages)
-    why = "the pairs between any two sets of sites would do, but whole channels in the band do not fit: "
-    if task.protected:
-        why = "each demand takes two disjoint ways and the pairs cannot hold both: "
-    elif known.repaired:
-        why = "the sum of channel widths fits, their places in the spectrum do not: "
-    return Infeasible("spectrum", why + who, shortages)
+    if known.repaired:
+        return Infeasible(
+            "spectrum", f"the channels fit by width, not by their places in the spectrum: {who}", shortages
+        )
+    loop = start(task)
+    loop.rounding = False
+    if not root(loop):
+        together = "no set of sites is short by itself, but all demands together are"
+        return Infeasible("fiber pairs", f"{together}: {who}", shortages)
+    return Infeasible("spectrum", f"the rates would fit, whole channels do not: {who}", shortages)
 
 
 def _parted(
@@ -102,7 +107,8 @@ def _parted(
         return
     best = _lit_latency_ms(problem, demand, state)
     if best is None:
-        yield "reach", f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {_weakest(lightpaths, route)}"
+        limit, why = _weakest(lightpaths, route)
+        yield limit, f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {why}"
     elif demand.max_latency_ms is not None and best > demand.max_latency_ms * (1 + 1e-9):
         yield (
             "latency",
@@ -125,21 +131,19 @@ def _lit_latency_ms(problem: Problem, demand: Demand, state: State) -> float | N
     return None if best is None else sum(problem.latency_ms(int(i)) for i in best.fibers)
 
 
-def _weakest(lightpaths: Sequence[Lightpath], route: Route) -> str:
-    """The first fiber of the shortest surviving route over which no mode closes, and how far the best one is off."""
+def _weakest(lightpaths: Sequence[Lightpath], route: Route) -> tuple[str, str]:
+    """The limit on the first fiber of the route over which no mode closes, and how far the best one is off."""
     for fiber in route.fibers:
         single = [path for path in lightpaths if path.route.fibers == (fiber,)]
         if any(path.closing for path in single):
             continue
         budgets = [budget for path in single for budget in path.budgets if budget.margin_db is not None]
         if not budgets:
-            return f"no mode at all can run on {fiber}"
+            return "reach", f"no mode at all can run on {fiber}"
         best = max(budgets, key=lambda budget: (budget.margin_db or 0.0, budget.transponder, budget.mode))
-        return (
-            f"on {fiber} the best mode, {best.transponder} {best.mode}, has {best.margin_db:.1f} dB of margin "
-            f"(limit: {best.limit})"
-        )
-    return f"each of {', '.join(route.fibers)} closes, but with channels wider than the band"
+        off = f"{best.transponder} {best.mode}, has {best.margin_db:.1f} dB of margin (limit: {best.limit})"
+        return "reach", f"on {fiber} the best mode, {off}"
+    return "spectrum", f"every mode that closes on {', '.join(route.fibers)} is wider than the band"
 
 
 def _no_pair(problem: Problem, demand: Demand) -> Iterator[tuple[str, str]]:

@@ -13,10 +13,12 @@ from dcplan.design.result import Flow, Routing
 from dcplan.design.routing import lit_of
 from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
+from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.result import Design
     from dcplan.design.ways import Way
 
 DUST = 1e-7
@@ -53,6 +55,17 @@ def route_couples(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: S
         ]
         routing.append(Routing(state.name, tuple(left)))
     return tuple(routing)
+
+
+def received_gbps(design: Design, state: str) -> dict[str, float]:
+    """Under one-plus-one, what each demand receives in a state: once per couple of which a way survives [Gb/s]."""
+    healthy = next(routing.flows for routing in design.routing if routing.state == HEALTHY.name)
+    left = {(f.demand, f.lightpaths) for routing in design.routing if routing.state == state for f in routing.flows}
+    received = {flow.demand: 0.0 for flow in healthy}
+    for one, other in zip(healthy[::2], healthy[1::2], strict=True):
+        if (one.demand, one.lightpaths) in left or (other.demand, other.lightpaths) in left:
+            received[one.demand] += one.gbps
+    return received
 
 
 def _solved(

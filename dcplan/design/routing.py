@@ -26,6 +26,8 @@ MOVE = 1e4
 """Cost of moving traffic away from its healthy route, in ms: more than any detour, so that what can stay does."""
 DUST = 1e-7
 """Flow below this share of a demand is rounding and is given to the demand's largest flow."""
+NOTHING = 1e-7
+"""A fraction below this is the rounding of what others hold."""
 Arc = tuple[int, bool]
 """A lit lightpath and whether it is walked from its second end to its first."""
 
@@ -139,9 +141,9 @@ def _route(
         raise SolverError(f"state `{state.name}` cannot be routed on the wavelengths that were chosen for it")
     found = {}
     for d, listed_paths in paths.items():
-        carried = {path: linear.values[column] for path, column in listed_paths}
+        carried = [(path, linear.values[column]) for path, column in listed_paths]
         flow = {arc: linear.values[column] for arc, column in arcs.get(d, {}).items()}
-        found[d] = _tidy(rate(problem.demands[d], state), carried, _peel(problem.demands[d], alive, flow))
+        found[d] = _tidy(rate(problem.demands[d], state), [*carried, *_peel(problem.demands[d], alive, flow)])
     return found
 
 
@@ -208,12 +210,10 @@ def _least_latency(demand: Demand, alive: Mapping[int, Lit], left: Mapping[Arc, 
     return None
 
 
-def _tidy(
-    asked: float, carried: Mapping[tuple[int, ...], float], peeled: Sequence[tuple[tuple[int, ...], float]]
-) -> list[tuple[tuple[int, ...], float]]:
+def _tidy(asked: float, paths: Sequence[tuple[tuple[int, ...], float]]) -> list[tuple[tuple[int, ...], float]]:
     """Equal paths joined, dust given to the largest, rates that add up to what is asked, largest first."""
     total: dict[tuple[int, ...], float] = {}
-    for path, gbps in [*carried.items(), *peeled]:
+    for path, gbps in paths:
         total[path] = total.get(path, 0.0) + gbps
     kept = {path: gbps for path, gbps in total.items() if gbps > DUST * asked}
     if not kept:
@@ -287,7 +287,7 @@ def _raise(
     linear = Linear(program)
     if linear.solve() != "optimal":
         raise SolverError("the surviving rates could not be computed")
-    reached = max(0.0, linear.values[level])
+    reached = linear.values[level] if linear.values[level] > NOTHING else 0.0
     if reached >= most * (1 - 1e-9):
         return most, list(rising)
     blocked = [name for name in rising if linear.duals[rows[name]] > 1e-9]

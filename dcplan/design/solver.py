@@ -193,6 +193,8 @@ class Linear:
         self._highs.run()
         status = self._highs.getModelStatus()
         known = self._names.HighsModelStatus
+        if status == known.kModelEmpty:
+            return "optimal"
         if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
             return "infeasible"
         if status != known.kOptimal:

@@ -275,7 +275,7 @@ def _joins(paths: Mapping[str, Lightpath], demand: Demand, flow: Flow) -> bool:
 
 
 def _alive(paths: Mapping[str, Lightpath], state: State, flow: Flow) -> bool:
-    return not any(state.breaks(paths[name].route) for name in flow.lightpaths)
+    return not any(name in paths and state.breaks(paths[name].route) for name in flow.lightpaths)
 
 
 def _way(flow: Flow) -> str:
