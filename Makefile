@@ -3,7 +3,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test accept bench golden schema report clean
+.PHONY: help install demo check test accept golden schema readme report clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ golden: install  ## rewrite golden files; read the diff before committing
 schema: install  ## rewrite dcplan.schema.json and plan.schema.json
 	@$(BIN)/dcplan schema topology -o dcplan.schema.json --force
 	@$(BIN)/dcplan schema plan -o plan.schema.json --force
+
+readme: install  ## rewrite the output that the README quotes
+	@$(BIN)/python -m tests.readme_blocks
 
 report: install  ## render the report of every shipped topology to stdout
 	@for file in topologies/*.yaml; do $(BIN)/dcplan plan $$file || exit $$?; done

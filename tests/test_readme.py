@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.cli.app import COMMANDS, run
+from tests.readme_blocks import BLOCKS, block
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -16,7 +17,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def blocks(language: str) -> list[str]:
     """Fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [text for said, text in fences if said == language]
 
 
 def commands() -> list[str]:
@@ -64,3 +66,8 @@ def test_the_table_lists_every_command() -> None:
 
 def test_no_line_is_too_wide_for_the_reader() -> None:
     assert max(len(line) for line in README.splitlines() if not line.startswith("|")) <= 120
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_what_is_quoted_is_what_comes_out(name: str) -> None:
+    assert block(README, name) == f"<!-- {name} -->\n{BLOCKS[name]()}", "make readme"

@@ -63,7 +63,7 @@ def _assess_state(
         left_gbps=view.left_gbps(state),
         served_percent=100 * min(1.0, worst.fraction) if worst else 100.0,
         worst_demand=worst.demand.id if worst else "",
-        rerouted=tuple(sorted(name for name in flows if _routes(flows[name]) != _routes(healthy_flows.get(name, [])))),
+        rerouted=tuple(sorted(name for name in flows if _moved(view, state, flows[name], healthy_flows.get(name, [])))),
         jobs=tuple(_assess_job(network, job, state, uses) for job in jobs),
     )
 
@@ -99,6 +99,11 @@ def _by_demand(flows: Sequence[Flow]) -> dict[str, list[Flow]]:
     for flow in flows:
         found.setdefault(flow.demand, []).append(flow)
     return found
+
+
+def _moved(view: NetworkView, state: State, now: Sequence[Flow], before: Sequence[Flow]) -> bool:
+    """Some of its routes broke, or it takes one that it did not take before. Sending less on the same is no move."""
+    return any(view.breaks(state, flow) for flow in before) or not _routes(now) <= _routes(before)
 
 
 def _routes(flows: Sequence[Flow]) -> frozenset[tuple[str, ...]]:

@@ -39,6 +39,11 @@ class NetworkView:
         """Capacity of the wavelengths that are gone, each direction [Gb/s]."""
         return sum(lit.count * lit.rate_gbps for lit in self.design.wavelengths) - self.left_gbps(state)
 
+    def breaks(self, state: State, flow: Flow) -> bool:
+        """The state takes a lightpath that the flow uses."""
+        routes = {lightpath.id: lightpath.route for lightpath in self.lightpaths}
+        return any(state.breaks(routes[lightpath]) for lightpath in flow.lightpaths)
+
     def flows(self, state: State) -> tuple[Flow, ...]:
         """The routes of the plan in a state."""
         return next((routing.flows for routing in self.design.routing if routing.state == state.name), ())
