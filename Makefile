@@ -25,7 +25,7 @@ check: install  ## ruff, mypy strict, import-linter
 	@$(BIN)/lint-imports
 
 test: install  ## the whole suite
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not accept'
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not accept'
 
 accept: install  ## long proofs and accuracy on all records
 	@$(BIN)/python -m pytest -m accept -s

@@ -15,7 +15,7 @@ class JobInState:
     why: str
     """For a job that stopped or runs reduced; empty otherwise."""
     rate_fraction: float | None
-    """Common fraction of its healthy demands that the surviving wavelengths give; none where it needs none."""
+    """Rate over what it asks in this state, the least of its pairs of sites; none where it asks for none."""
     latency_ms: float | None
     """Longest one-way latency between two of its sites on the routes used [ms]."""
     step_s: float | None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.states import State
+    from dcplan.training.step import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,18 @@ def _assess_job(network: Network, job: JobTraffic, state: State, uses: Mapping[s
     return JobInState(
         job=job.job,
         running=True,
-        why=f"goes on without {', '.join(lost)}" if lost else "",
+        why=f"goes on without {', '.join(lost)}, {_batch_left(job, alive[0])} of the batch" if lost else "",
         rate_fraction=min((use.fraction for use in mine), default=None),
         latency_ms=max((use.latency_ms for use in mine), default=None),
         step_s=step,
         overhead_percent=100 * (step / alone - 1),
         target_percent=target,
     )
+
+
+def _batch_left(job: JobTraffic, alive: Workload) -> str:
+    """Ranks that are gone take their share of the batch with them: a step as long as before trains less."""
+    return f"{100 * alive.batch / job.plans.workload.batch:.3g} %"
 
 
 def _by_demand(flows: Sequence[Flow]) -> dict[str, list[Flow]]:

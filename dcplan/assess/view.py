@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design.routing import max_min
+from dcplan.model.states import HEALTHY
 from dcplan.training.step import Links
 
 if TYPE_CHECKING:
@@ -57,11 +58,18 @@ class NetworkView:
         return max_min(self.lightpaths, self.design.wavelengths, state, wanted, fixed)
 
     def _reserved(self, state: State, asked: Sequence[Demand]) -> dict[str, float]:
+        """Half of what stands when healthy, as both routes then do; in a failure where both stand too, no more."""
+        both, now = self._carried(HEALTHY), self._carried(state)
+        return {
+            demand.id: min(both.get(demand.id, 0.0) / 2, now.get(demand.id, 0.0)) / demand.gbps[state.name]
+            for demand in asked
+        }
+
+    def _carried(self, state: State) -> dict[str, float]:
         carried: dict[str, float] = {}
         for flow in self.flows(state):
             carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
-        sides = 2 if state.healthy else 1  # both routes of a demand stand in the healthy state
-        return {demand.id: carried.get(demand.id, 0.0) / sides / demand.gbps[state.name] for demand in asked}
+        return carried
 
     def links_for(self, job: JobTraffic) -> Callable[[State, Mapping[Pair, float]], Links]:
         """For a job, the rates that any pattern of bytes between its sites would get beside all other demands.

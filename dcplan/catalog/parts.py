@@ -109,7 +109,7 @@ class Mode(Strict):
     pdl_penalty: Table = ()
     """(PDL [dB], penalty [dB]): infinite beyond the last point."""
     roll_off: Annotated[float, Field(ge=0, le=1)] = 0.15
-    """Root-raised-cosine roll-off."""
+    """Root-raised-cosine roll-off; only compares symbol rate × (1 + roll-off) with the width."""
 
     @model_validator(mode="after")
     def _fits_its_width(self) -> Self:

@@ -206,6 +206,7 @@ def _add(loop: Loop, cut: Cut, terms: Mapping[int, float], need: float) -> int:
     key = (*((i, round(value, 6)) for i, value in scaled.items()), (-1, round(least, 6)))
     if key in loop.cuts:
         return 0
-    loop.program.row(f"cut{len(loop.program.rows)}", scaled, lower=least)
-    loop.cuts[key] = Held(cut, loop.program.rows[-1], loop.linear.add_row(scaled, least, inf))
+    relaxed = loop.linear.add_row(scaled, least, inf)
+    loop.program.row(f"cut{relaxed}", scaled, lower=least)
+    loop.cuts[key] = Held(cut, loop.program.rows[-1], relaxed)
     return 1

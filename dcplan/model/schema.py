@@ -188,7 +188,8 @@ class Job(Strict):
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
     use: Name | None = None
-    """The plan that the network is sized for; without it, the fastest that meets the targets."""
+    """The plan that the network is sized for; without it, the fastest at its least rate that meets the targets,
+    or within 1 % of that the one with the least rate."""
     targets: Targets = Targets()
     """What the job is promised."""
 
@@ -254,7 +255,7 @@ class Topology(Strict):
     name: Name
     """What the plan is called."""
     description: str = ""
-    """What it is about."""
+    """What it is about, for whoever reads the file; nothing is computed from it."""
     sites: Annotated[dict[Name, Site], Field(min_length=1)]
     """Sites by name."""
     fibers: dict[Name, Fiber] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.network import Route
 from dcplan.model.rules.examples import GOOD, adding, with_change
-from dcplan.optics.allowed import allowed_transponders, load_of, usable_modes
+from dcplan.optics.allowed import allowed_transponders, load_of, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
 from dcplan.optics.spans import span_of
@@ -123,8 +123,7 @@ def _fibers(network: Network) -> Iterator[Finding]:
         if not lightpath.closing:
             name = lightpath.route.fibers[0]
             at: Loc = ("fibers", name, "length_km" if network.fibers[name].spans is None else "spans")
-            hint = "allow a transponder of longer reach, or end the fiber at a site on the way"
-            yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), hint)
+            yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), _way_out(network, lightpath))
 
 
 def _span_at(network: Network, line: NoLine) -> Loc:
@@ -141,6 +140,18 @@ def _nearest(lightpath: Lightpath) -> str:
     return (
         f"none of {len(lightpath.budgets)} allowed modes closes over {lightpath.length_km:g} km; "
         f"the nearest is {best.transponder} {best.mode}, stopped by {best.limit}{short}"
+    )
+
+
+def _way_out(network: Network, lightpath: Lightpath) -> str:
+    """What helps; where an end has a ROADM, that its loss and noise come before the first kilometre."""
+    roadms = [name for name in lightpath.route.ends if terminal(network, name)[0] == "roadm"]
+    if not roadms:
+        return "allow a transponder of longer reach, or end the fiber at a site on the way"
+    at = " and ".join(f"`{name}`" for name in roadms)
+    return (
+        "allow a transponder with more power or reach, end the fiber at a site on the way, or set `express: false` at "
+        f"{at}: a multiplexer takes less from a signal than a ROADM"
     )
 
 

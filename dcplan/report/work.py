@@ -47,7 +47,7 @@ def failures(plan: Plan) -> Table:
         text_column("why", "Why", 24),
     )
     note = "Served: the worst demand's rate over what it is promised. Overhead: over the same job in one site. "
-    note += "Rate: what the job's healthy demands still get."
+    note += "Rate: what the job gets over what it asks in that state."
     return Table("failures", "Healthy and in each failure", columns, rows, note=note, main=True)
 
 

@@ -171,7 +171,7 @@ def _idle(plan: ParallelismPlan, load: Workload) -> Iterator[tuple[str, str]]:
     several = len({share.site for share in load.shares}) > 1
     alone = None if several else "the job stays in one site"
     over_pipeline = several and plan.across == "pp"
-    flash = plan.recompute == "selective" and all(is_modern(share) for share in load.shares)
+    flash = plan.recompute != "full" and all(is_modern(share) for share in load.shares)
     reasons = {
         "across": alone,
         "sync": "gradients stay in their site" if over_pipeline else alone,
@@ -190,7 +190,7 @@ def _accelerators(network: Network, at: Loc, load: Workload) -> Iterator[Finding
     kinds = {share.accelerator_id: share for share in load.shares}
     if len(kinds) > 1:
         message = f"job `{load.job}` runs on {', '.join(kinds)} at once"
-        yield Finding(GENERATIONS, span, message, "`straggler` in the step time shows what that costs")
+        yield Finding(GENERATIONS, span, message, "`wait` in the step times of `dcplan steps` shows what that costs")
     for name, share in kinds.items():
         if share.accelerator.calibration is None:
             message = f"{name} has no calibration of its own; the nearest is from {share.calibration.software_year}"

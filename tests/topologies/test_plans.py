@@ -16,9 +16,7 @@ from dcplan.planfile import Plan
 
 FOLDER = Path(__file__).parent.parent.parent / "topologies"
 FILES = sorted(FOLDER.glob("*.yaml"))
-each = pytest.mark.parametrize(
-    "file", [pytest.param(file, id=file.stem, marks=pytest.mark.xdist_group(file.stem)) for file in FILES]
-)
+each = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
 @cache
@@ -110,7 +108,6 @@ def test_after_any_promised_cut_no_group_of_sites_is_short(file: Path) -> None:
             assert need <= capacity * (1 + 1e-6) + 1e-3, (state.name, group)
 
 
-@pytest.mark.xdist_group("two-campus")
 def test_same_input_same_bytes() -> None:
     file = FOLDER / "two-campus.yaml"
     again = api.plan(api.load(file))
@@ -125,7 +122,6 @@ def efficiency_percent(file: Path, plan_name: str, gbps: float) -> float:
     return 100 / (1 + row.overhead_percent / 100)
 
 
-@pytest.mark.xdist_group("nvidia-1000km")
 def test_nvidia_trial_is_predicted() -> None:
     """Reported 96 %; the rate between the sites was not published, so that of the plan is taken."""
     made = plan(FOLDER / "nvidia-1000km.yaml")
@@ -134,7 +130,6 @@ def test_nvidia_trial_is_predicted() -> None:
     assert 94 <= 100 / (1 + row.overhead_percent / 100) <= 100
 
 
-@pytest.mark.xdist_group("china-telecom-500km")
 def test_china_telecom_trial_is_predicted() -> None:
     """Reported 97 to 99 % on 3.2 Tb/s."""
     file = FOLDER / "china-telecom-500km.yaml"

@@ -91,3 +91,11 @@ def test_a_precision_that_is_not_there() -> None:
     text = adding("    precision: fp8\n", WITH_JOB.replace("h100-sxm", "a100-sxm-80gb"))
     with pytest.raises(DcplanError, match="a100-sxm-80gb has no fp8 peak"):
         workload(network(text), "pretrain")
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective"])
+def test_flash_attention_leaves_nothing_to_choose_between_none_and_selective(recompute: str) -> None:
+    found = findings(
+        adding(f"    plans: {{deep: {{tp: 8, cp: 2, pp: 16, virtual_stages: 8, recompute: {recompute}}}}}\n")
+    )
+    assert [finding.message.split("`")[1] for finding in found] == ["recompute"]
