@@ -278,8 +278,9 @@ def open_plan(path: Path) -> Plan:
 def verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan, without a solver; nothing when all of it holds.
 
-    The link budgets and the demands of the plan are worked out anew from the topology and compared.
+    Sites, fibers, lines, link budgets and demands of the plan are worked out anew from the topology and compared.
     """
+    from dcplan.assemble import fibers_of, sites_of
     from dcplan.design.result import Infeasible
     from dcplan.design.verify import verify as check_design
     from dcplan.model.states import promised_states
@@ -291,8 +292,13 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     faults = []
-    if rounded(light.lightpaths) != rounded(made.lightpaths):
-        faults.append("the link budgets of the plan are not those of the topology")
-    if rounded(traffic[1]) != rounded(made.design.demands):
-        faults.append("the demands of the plan are not those of the topology")
+    for what, anew, stated in (
+        ("sites", sites_of(network), made.sites),
+        ("fibers", fibers_of(network), made.fibers),
+        ("lines", light.lines, made.lines),
+        ("link budgets", light.lightpaths, made.lightpaths),
+        ("demands", traffic[1], made.design.demands),
+    ):
+        if rounded(anew) != rounded(stated):
+            faults.append(f"the {what} of the plan are not those of the topology")
     return (*faults, *check_design(network, light.lines, light.lightpaths, traffic[1], states, made.design))

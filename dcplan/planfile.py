@@ -127,7 +127,7 @@ def loads(text: str, name: str) -> Plan:
 
     try:
         version = json.loads(text)["format"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(f"{name} is not a plan file: make one with `dcplan plan FILE -o {name}`") from error
     if version != FORMAT:
         raise UsageError(f"{name} has plan format {version}, this dcplan reads format {FORMAT}: plan it again")
@@ -146,7 +146,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def rounded(result: Any) -> Any:
-    """Any result as plain data the way it stands in a plan file: nine significant digits, none for what is not finite."""
+    """Any result as plain data, as it stands in a plan file: nine significant digits, none for what is not finite."""
     from pydantic import TypeAdapter
 
     return _rounded(TypeAdapter(Any).dump_python(result))

@@ -27,6 +27,7 @@ def test_the_schema_names_every_part_of_a_plan() -> None:
     [
         ("", "is not a plan file"),
         ("[]", "is not a plan file"),
+        ("[" * 100_000, "is not a plan file"),
         ("{}", "is not a plan file"),
         ('{"format": 99}', "has plan format 99"),
         ('{"format": 1}', "is not a whole plan file"),

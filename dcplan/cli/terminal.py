@@ -47,8 +47,14 @@ def emit(text: str, output: Path | None = None, *, force: bool = False) -> None:
     if output is None or str(output) == "-":
         if sys.stdout is None:
             raise UsageError("stdout is closed: -o writes to a file")
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            leave_quietly()  # what is left in the buffer would fail once more at exit
+            raise UsageError(f"stdout: cannot be written: {error.strerror or error}") from error
         return
     try:
         _write(text, output, force=force)

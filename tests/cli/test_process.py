@@ -57,6 +57,16 @@ def test_a_reader_that_leaves_is_no_error(args: list[str]) -> None:
     assert done.returncode == 141
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_behind_stdout_is_said() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dcplan", "schema", "topology"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"dcplan: stdout: cannot be written: No space left on device\n"
+
+
 def test_closed_stdout_is_no_traceback() -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", f"'{sys.executable}' -m dcplan --version >&-"], capture_output=True, text=True, check=False

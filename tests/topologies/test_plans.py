@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -52,6 +53,15 @@ def test_verifies_after_a_trip_through_the_file(file: Path) -> None:
     again = planfile.loads(text, "plan.json")
     assert planfile.dumps(again) == text
     assert api.verify(network(file), again) == ()
+
+
+@pytest.mark.parametrize("part", ["sites", "fibers", "lines"])
+def test_what_a_plan_says_of_the_topology_is_checked(part: str) -> None:
+    file = FOLDER / "two-campus.yaml"
+    made = plan(file)
+    assert api.verify(network(file), replace(made, **{part: getattr(made, part)[1:]})) == (
+        f"the {part} of the plan are not those of the topology",
+    )
 
 
 @each
