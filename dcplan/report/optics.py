@@ -230,7 +230,7 @@ def _mode(budget: Budget) -> Row:
         fixed(budget.penalties_db, 2, none="∞"),
         fixed(budget.margins_db, 2),
         say(budget.limit),
-        number(budget.width_ghz),
+        fixed(budget.width_ghz, 1),
         whole(budget.channels),
         fixed(budget.launch_dbm, 2),
         fixed(budget.rx_dbm, 2),

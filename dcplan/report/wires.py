@@ -177,7 +177,7 @@ def spectrum(plan: Plan) -> Table:
                     whole(pair + 1),
                     say(f"{first.first_slot}–{last.first_slot + last.slots - 1}"),
                     whole(len(block)),
-                    number(12.5 * first.slots),
+                    fixed(12.5 * first.slots, 1),
                     say(first.lightpath),
                     say(f"{first.transponder} {first.mode}"),
                 )

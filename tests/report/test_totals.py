@@ -204,3 +204,11 @@ def test_a_job_that_no_plan_fits_is_said_at_the_top() -> None:
     shown = draw(steps.view("x", misfits), "text")
     assert "pretrain  FAIL  no parallelism plan fits" in shown
     assert "131 GB needed" in shown
+
+
+def test_a_channel_of_an_odd_number_of_slots_keeps_its_half_gigahertz() -> None:
+    plan = plans.rich()
+    first, *others = plan.design.channels
+    plan = replace(plan, design=replace(plan.design, channels=(replace(first, slots=13), *others)))
+    table = render(plan, "text", 80).split("Spectrum\n")[1].split("\n\n", maxsplit=1)[0]
+    assert "162.5" in table
