@@ -73,6 +73,25 @@ class BudgetItem:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherWay:
+    """The figures of a link budget in the direction that has more margin: its own worst channel. OSNR in 0.1 nm."""
+
+    direction: str
+    """As `b -> a`."""
+    channel_thz: float
+    """Frequency of the worst channel [THz]."""
+    gsnr_db: float
+    penalties_db: float | None
+    """None for infinite."""
+    margin_db: float | None
+    """None for −infinity."""
+    launch_dbm: float
+    """Power per channel into the first span [dBm]."""
+    rx_dbm: float
+    """Received power per channel [dBm]."""
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """The link budget of one mode on one lightpath: its worst channel in its worse direction. OSNR in 0.1 nm."""
 
@@ -110,6 +129,8 @@ class Budget:
     """What stops the mode where it does not close, or would stop it first: OSNR, dispersion, PMD, PDL, power."""
     items: tuple[BudgetItem, ...]
     """The whole budget, line by line, for a reader who adds it up."""
+    other: OtherWay | None = None
+    """The other direction, which has no less margin."""
 
     @property
     def closes(self) -> bool:

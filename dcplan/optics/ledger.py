@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.optics.budget import Budget, BudgetItem
+from dcplan.optics.budget import Budget, BudgetItem, OtherWay
 from dcplan.optics.penalty import limit_of
 from dcplan.units import db, from_db
 
@@ -91,7 +91,19 @@ class Ledger:
             BudgetItem("margin", "ageing", policy.ageing_db),
         )
 
-    def budget(self, row: int, *, itemise: bool) -> Budget:
+    def other_way(self, row: int) -> OtherWay:
+        """What stands beside the budget of the opposite, worse direction."""
+        return OtherWay(
+            direction=f"{self.journey.ways[row][0].start} -> {self.journey.ends[row]}",
+            channel_thz=self.worst[row],
+            gsnr_db=-db(self.total[row]),
+            penalties_db=_finite(self.penalties[row]),
+            margin_db=_finite(self.margin[row]),
+            launch_dbm=self.launch[row][0],
+            rx_dbm=self.received[row],
+        )
+
+    def budget(self, row: int, *, itemise: bool, other: OtherWay | None = None) -> Budget:
         """The budget of one route, with or without its items."""
         mode, ways = self.named.mode, self.journey.ways[row]
         ase = math.fsum(self.booster[row]) + math.fsum(self.spans[row])
@@ -115,6 +127,7 @@ class Ledger:
             rx_dbm=self.received[row],
             limit=self._limit(row),
             items=self._items(row) if itemise else (),
+            other=other,
         )
 
     def _launch_limit(self, row: int, hop: int) -> str:

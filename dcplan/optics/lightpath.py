@@ -61,8 +61,8 @@ def evaluate(
             named = Named(transponder, name, mode)
             ledgers = [_ledger(network, named, way, loads, gear) for way in (there, back)]
             for row, number in enumerate(lit):
-                worse = min(ledgers, key=lambda ledger: (ledger.margin[row], -ledger.total[row]))
-                budgets[number].append(worse.budget(row, itemise=itemise))
+                worse, better = sorted(ledgers, key=lambda ledger: (ledger.margin[row], -ledger.total[row]))
+                budgets[number].append(worse.budget(row, itemise=itemise, other=better.other_way(row)))
     return tuple(
         _lightpath(network, whole, number, route, budgets.get(number, [])) for number, route in enumerate(routes)
     )
