@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from itertools import combinations
+from heapq import nsmallest
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from dcplan.model.network import FiberId, Network, Route, SiteId, pair
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Graph = dict[SiteId, tuple[tuple[float, FiberId, SiteId], ...]]
 """Site -> (weight, fiber, site at its other end), in file order."""
+WALKS_PER_ROUTE = 100
+"""As many walks can be gone through in the time in which Yen's algorithm finds a route (measured, 100 sites)."""
 
 
 def routes(network: Network) -> tuple[Route, ...]:
@@ -23,8 +26,7 @@ def routes(network: Network) -> tuple[Route, ...]:
 
     Every single fiber; up to `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers,
     passing only through sites with `express`; and, for pairs of sites with a demand, the shortest surviving such
-    route in each promised state that leaves none of the others. Yen's algorithm (Management Science 17, 1971) over
-    fiber ids, so that parallel fibers are different routes.
+    route in each promised state that leaves none of the others. Parallel fibers make different routes.
     """
     graph = length_graph(network)
     passing = frozenset(site for site, about in network.sites.items() if about.express)
@@ -38,15 +40,54 @@ def routes(network: Network) -> tuple[Route, ...]:
     for name, fiber in network.fibers.items():
         if fiber.ends[0] != fiber.ends[1]:
             add(Route(pair(*fiber.ends), (name,)))
-    for a, b in combinations(sorted(network.sites), 2):
-        for count, route in enumerate(in_order(graph, a, b, passing, most_hops), start=1):
-            add(route)
-            if count == network.policy.routes:
-                break
+    for a in sorted(network.sites):
+        for mine in shortest_few(graph, a, passing, most_hops, network.policy.routes).values():
+            for route in mine:
+                add(route)
     for route in _spares(network, graph, passing, [route for _, route in found.values()]):
         add(route)
     ordered = sorted(found.values(), key=lambda item: (item[1].ends, item[0], item[1].fibers))
     return tuple(route for _, route in ordered)
+
+
+def shortest_few(
+    graph: Graph, a: SiteId, passing: frozenset[SiteId], most_hops: int, count: int
+) -> dict[SiteId, tuple[Route, ...]]:
+    """The `count` shortest routes from a site to each site behind it in the order of names, shortest first.
+
+    Where the hop limit leaves few walks, all of them are gone through at once; else by Yen's algorithm, pair by pair.
+    Both give the same routes, ties by fewer hops, then by fiber names.
+    """
+    targets = [b for b in sorted(graph) if b > a]
+    if _walks(graph, a, most_hops) > WALKS_PER_ROUTE * count * len(targets):
+        return {b: tuple(islice(in_order(graph, a, b, passing, most_hops), count)) for b in targets}
+    found: dict[SiteId, list[tuple[float, int, tuple[FiberId, ...], tuple[SiteId, ...]]]] = {b: [] for b in targets}
+    ahead: list[tuple[float, tuple[FiberId, ...], tuple[SiteId, ...]]] = [(0.0, (), (a,))]
+    for hops in range(1, most_hops + 1):
+        ahead = [
+            (weight + more, (*fibers, fiber), (*sites, there))
+            for weight, fibers, sites in ahead
+            if hops == 1 or sites[-1] in passing
+            for more, fiber, there in graph[sites[-1]]
+            if there not in sites
+        ]
+        for weight, fibers, sites in ahead:
+            if (there := sites[-1]) > a:
+                found[there].append((weight, hops, fibers, sites))
+    return {b: tuple(Route(one[3], one[2]) for one in nsmallest(count, found[b])) for b in targets}
+
+
+def _walks(graph: Graph, a: SiteId, most_hops: int) -> int:
+    """Walks of at most so many fibers from a site: no fewer than there are routes."""
+    here, total = {a: 1}, 0
+    for _ in range(most_hops):
+        ahead: dict[SiteId, int] = {}
+        for site, ways in here.items():
+            for _, _, there in graph[site]:
+                ahead[there] = ahead.get(there, 0) + ways
+        here = ahead
+        total += sum(here.values())
+    return total
 
 
 def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> float | None:
@@ -106,7 +147,10 @@ def shortest(
 
 
 def in_order(graph: Graph, a: SiteId, b: SiteId, passing: frozenset[SiteId], most_hops: int) -> Iterator[Route]:
-    """All routes from a to b without a site twice, by weight (Yen). Ends when there are no more."""
+    """All routes from a to b without a site twice, by weight; ends when there are no more.
+
+    Yen's algorithm (Management Science 17, 1971) over fiber ids, so that parallel fibers are different routes.
+    """
     weight_of = {fiber: weight for ways in graph.values() for weight, fiber, _ in ways}
     best = shortest(graph, a, b, passing, most_hops)
     given: list[Route] = []
@@ -134,8 +178,11 @@ def in_order(graph: Graph, a: SiteId, b: SiteId, passing: frozenset[SiteId], mos
 
 def _spares(network: Network, graph: Graph, passing: frozenset[SiteId], known: Sequence[Route]) -> Iterator[Route]:
     """The shortest surviving route between the ends of a demand in each state that breaks all known ones."""
+    between: dict[tuple[SiteId, SiteId], list[Route]] = {}
+    for route in known:
+        between.setdefault(route.ends, []).append(route)
     for ends in _asking(network):
-        mine = [route for route in known if route.ends == ends]
+        mine = between.get(ends, [])
         for state in promised_states(network):
             if state.sites.isdisjoint(ends) and all(state.breaks(route) for route in mine):
                 spare = shortest(graph, *ends, passing - state.sites, network.policy.max_hops, without=state.fibers)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design.candidates import in_order, length_graph, routes, state_latency_ms
+from dcplan.design import candidates
+from dcplan.design.candidates import in_order, length_graph, routes, shortest_few, state_latency_ms
 from dcplan.model.states import HEALTHY, State, promised_states
 from dcplan.units import LIGHT_M_PER_S
 from tests.design import factory
@@ -54,6 +55,23 @@ def test_in_order_is_enumeration(net):
         got = [(sum(net.fibers[f].total_km for f in r.fibers), r.fibers) for r in in_order(graph, a, b, passing, most)]
         assert [length for length, _ in got] == sorted(length for length, _ in got)
         assert sorted(got) == all_routes(net, a, b, passing, most)
+
+
+@MANY
+@given(multigraphs(), st.sampled_from([0, 100]))
+def test_going_through_all_walks_gives_the_routes_of_yen(net, walks_per_route):
+    """Whichever way is taken: the few shortest by enumeration, in order, ties by hops and fiber names."""
+    graph, most, count = length_graph(net), net.policy.max_hops, net.policy.routes
+    passing = frozenset(site for site in net.sites if net.sites[site].express)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "WALKS_PER_ROUTE", walks_per_route)
+        for a in net.sites:
+            few = shortest_few(graph, a, passing, most, count)
+            assert set(few) == {b for b in net.sites if b > a}
+            for b, mine in few.items():
+                best = sorted(all_routes(net, a, b, passing, most), key=lambda one: (one[0], len(one[1]), one[1]))
+                assert [route.fibers for route in mine] == [fibers for _, fibers in best[:count]]
+                assert all(route.sites[0] == a and route.sites[-1] == b for route in mine)
 
 
 @MANY

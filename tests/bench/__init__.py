@@ -1,0 +1,1 @@
+"""Speed: a continental network for the planner, and lines of GNPy beside ours. `make bench` runs it."""
