@@ -57,7 +57,7 @@ def evaluate(
         gear = {site: terminal(network, site)[1] for site in network.sites}
         for transponder, name, mode in usable_modes(network) if modes is None else modes:
             comb = load_of(network, mode)
-            loads = _loads(network, list(ways.values()), comb)
+            loads = loads_of(network, list(ways.values()), comb)
             named = Named(transponder, name, mode)
             ledgers = [_ledger(network, named, way, loads, gear) for way in (there, back)]
             for row, number in enumerate(lit):
@@ -88,7 +88,8 @@ def _order(budget: Budget) -> tuple[bool, float, float, str, str]:
     return (not budget.closes, -budget.rate_gbps, -margin, budget.transponder, budget.mode)
 
 
-def _loads(network: Network, ways: Sequence[Way], comb: Comb) -> Loads:
+def loads_of(network: Network, ways: Sequence[Way], comb: Comb) -> Loads:
+    """Every way under a full load of one mode: launch power, amplifier noise, nonlinear noise."""
     amplifiers, connector = network.catalog.amplifiers, network.policy.connector_db
     each: list[Loading] = [
         load(way.rows, way.line.booster, amplifiers, network.fiber_type(way.line.fiber), connector, comb)
