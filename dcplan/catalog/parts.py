@@ -50,6 +50,10 @@ class FiberType(Part):
     """Group index: latency = index / c."""
     splice_db: NotNegative = 0.0
     """Loss of the splice to solid fiber at each end of a span [dB]; 0 for solid fiber."""
+    dispersion_slope_ps_nm2_km: Finite = 0.0
+    """Rise of the dispersion with the wavelength, from 1550 nm [ps/(nm² km)]."""
+    wdl_db_per_km: NotNegative = 0.0
+    """Wavelength-dependent loss: what the upper edge of 4.8 THz (C band) loses more than the lower [dB/km]."""
 
     @model_validator(mode="after")
     def _area_if_nonlinear(self) -> Self:
@@ -58,19 +62,58 @@ class FiberType(Part):
         return self
 
 
+class OsnrCubic(Strict):
+    """OSNR behind an amplifier by input power (OpenROADM): a P³ + b P² + c P + d [dB in 0.1 nm], P in dBm per 50 GHz."""
+
+    a: Finite
+    """Of P³ [dB/dBm³]."""
+    b: Finite
+    """Of P² [dB/dBm²]."""
+    c: Finite
+    """Of P [dB/dBm]."""
+    d: Finite
+    """Constant [dB]."""
+    input_min_dbm: Finite
+    """Least input per 50 GHz that the cubic holds for [dBm]; below it the noise figure stays what it is there."""
+    input_max_dbm: Finite
+    """Largest input per 50 GHz [dBm]; more is attenuated in front of the amplifier."""
+
+    @model_validator(mode="after")
+    def _window(self) -> Self:
+        if self.input_max_dbm <= self.input_min_dbm:
+            raise ValueError("input_max_dbm must lie above input_min_dbm")
+        return self
+
+
+class RamanStage(Strict):
+    """Distributed Raman gain in the fiber in front of an amplifier, which together are a hybrid amplifier."""
+
+    gain_db: Positive
+    """Gain of the pumped fiber [dB]."""
+    nf_db: Finite
+    """Effective noise figure, referred to the end of the unpumped fiber; may be negative [dB]."""
+
+
 class Amplifier(Part):
     """An optical amplifier: gain window, noise figure at the working gain, total output power."""
 
     gain_min_db: NotNegative
-    """Least gain [dB]; a span with less loss is padded."""
+    """Least gain, of all stages together [dB]; a span with less loss is padded."""
     gain_max_db: Positive
-    """Largest gain [dB]."""
-    nf_db: Table
-    """Noise figure at gain: points (gain [dB], NF [dB]), linear between, constant beyond the ends."""
+    """Largest gain, of all stages together [dB]."""
+    nf_db: Table = ()
+    """Noise figure at gain: points (gain [dB], NF [dB]), linear between, constant beyond the ends. With `raman`, of
+    the stage behind it, at that stage's own gain. Give this or `osnr_cubic`."""
+    osnr_cubic: OsnrCubic | None = None
+    """OSNR by input power, in place of `nf_db` (OpenROADM)."""
+    raman: RamanStage | None = None
+    """Pumped fiber in front: a hybrid amplifier, never a booster, and used only where `gear.allow` or a span names it."""
     output_max_dbm: Finite
     """Largest total output power of all channels [dBm]."""
     role: Literal["any", "booster", "line", "preamp"] = "any"
     """Where it may stand."""
+    band: Literal["any", "c", "super-c", "l"] = "any"
+    """The band that it is made for; any: whichever it is used in."""
     pdl_db: NotNegative = 0.0
     """Polarisation-dependent loss; adds in quadrature [dB]."""
     pmd_ps: NotNegative = 0.0
@@ -81,6 +124,28 @@ class Amplifier(Part):
     """Price of one amplifier, one direction [US$]."""
     price_source: str | None = None
     """Where the price comes from."""
+
+    @model_validator(mode="after")
+    def _one_noise_model(self) -> Self:
+        if bool(self.nf_db) == (self.osnr_cubic is not None):
+            raise ValueError("give either nf_db or osnr_cubic")
+        if self.raman is not None:
+            if not self.nf_db:
+                raise ValueError("the stage behind raman needs nf_db")
+            if self.role == "booster":
+                raise ValueError("raman pumps the span before it, so it cannot be a booster")
+            if self.gain_min_db < self.raman.gain_db:
+                raise ValueError("gain_min_db counts all stages and cannot lie below raman.gain_db")
+        return self
+
+
+class Unamplified(Strict):
+    """What a receiver needs on a link without amplifiers, where light is weak and almost free of noise."""
+
+    rx_min_dbm: Finite
+    """Least received power per channel [dBm]."""
+    required_osnr_db: Finite
+    """OSNR in 0.1 nm at which rx_min_dbm is quoted, that of the transmitter as a rule [dB]."""
 
 
 class Mode(Strict):
@@ -108,6 +173,8 @@ class Mode(Strict):
     """(PMD [ps], penalty [dB]): infinite beyond the last point."""
     pdl_penalty: Table = ()
     """(PDL [dB], penalty [dB]): infinite beyond the last point."""
+    unamplified: Unamplified | None = None
+    """What it needs on a fiber with `amplified: false`; none: not published, and it closes on none."""
     roll_off: Annotated[float, Field(ge=0, le=1)] = 0.15
     """Root-raised-cosine roll-off; only compares symbol rate × (1 + roll-off) with the width."""
 
@@ -133,6 +200,29 @@ class Transponder(Part):
     """Where the price comes from."""
     latency_us: NotNegative = 3.0
     """Latency that one pair adds: FEC and DSP at both ends [µs]."""
+
+
+class Appliance(Part):
+    """A long-haul appliance: optics, fabric and often encryption in one box, for fiber without amplifiers."""
+
+    long_haul_ports: Annotated[int, Field(ge=1)]
+    """Long-haul ports; each takes a fiber pair of its own."""
+    rate_gbps: Positive
+    """Rate of one long-haul port in each direction [Gb/s]."""
+    reach_km: Positive
+    """Longest fiber without amplifiers that the maker states [km]."""
+    fabric: str = ""
+    """What it extends (InfiniBand HDR, Ethernet); for the reader, nothing is computed from it."""
+    encryption: bool = False
+    """It encrypts by itself; for the reader, nothing is computed from it."""
+    power_w: NotNegative = 0.0
+    """Electrical power of one appliance [W]."""
+    price_usd: NotNegative | None = None
+    """Price of one appliance, of which each port carries its share [US$]."""
+    price_source: str | None = None
+    """Where the price comes from."""
+    latency_us: NotNegative = 3.0
+    """Latency that one pair adds [µs]."""
 
 
 class Equipment(Part):

@@ -6,9 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from dcplan.catalog.bands import BANDS, NamedBand
 from dcplan.catalog.parts import (
     Accelerator,
     Amplifier,
+    Appliance,
     Count,
     Equipment,
     FiberType,
@@ -21,6 +23,8 @@ from dcplan.catalog.parts import (
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+GridWidth = Annotated[float, Field(gt=0, le=1000, multiple_of=12.5)]
+Launch = Annotated[float, Field(ge=-30, le=30, allow_inf_nan=False)]
 
 
 class Site(Strict):
@@ -40,6 +44,9 @@ class Site(Strict):
     """Accelerators by catalog id."""
     express: bool = True
     """Wavelengths may pass through without electronics (there is a ROADM)."""
+    regenerate: bool = True
+    """Wavelengths may end here only to start again; where false, none ends here unless a job or demand of the site
+    asks for it, and all other traffic can only pass as light."""
 
     @property
     def is_datacenter(self) -> bool:
@@ -54,6 +61,10 @@ class SpanOfFiber(Strict):
     """Length of the span [km]."""
     loss_db: Positive | None = None
     """Measured loss between the connectors [dB]; without it, length times the attenuation of the fiber type."""
+    type: Name | None = None
+    """Catalog id of the fiber type of this span; without it, that of the fiber."""
+    amplifier: Name | None = None
+    """Catalog id of the amplifier that stands behind this span, each way, and is kept; without it, one is chosen."""
 
 
 class Fiber(Strict):
@@ -67,8 +78,20 @@ class Fiber(Strict):
     """Length of the cable [km]; spans are then designed. Give this or `spans`."""
     spans: Annotated[list[SpanOfFiber], Field(min_length=1)] | None = None
     """The spans as built, from the first end to the second. Give this or `length_km`."""
+    huts_km: Annotated[list[Positive], Field(min_length=1)] | None = None
+    """Where huts stand, from the first end [km]; designed spans end only there, at the fewest that do."""
+    amplified: bool = True
+    """False: one span without amplifiers, for modes with `unamplified` figures and for appliances."""
+    multiplexed: bool = True
+    """False: no multiplexer at either end, so that a wavelength has a fiber pair to itself; asks `amplified: false`."""
+    booster: Name | None = None
+    """Catalog id of the boosters that stand at both ends and are kept; without it, one is chosen."""
+    preamp: Name | None = None
+    """Catalog id of the preamplifiers that stand at both ends and are kept; without it, as `spans` say or chosen."""
     pairs: Count
     """Fiber pairs that can be lit."""
+    launch_dbm: Launch | None = None
+    """Launch power of a 75 GHz channel into every span [dBm], in place of the policy's; wider channels get more."""
     shared_risk: list[Name] = []
     """Shared-risk groups: fibers that name the same group fail together."""
     lease_usd_per_km_year: NotNegative | None = None
@@ -80,6 +103,22 @@ class Fiber(Strict):
     def _length_or_spans(self) -> Self:
         if (self.length_km is None) == (self.spans is None):
             raise ValueError("give either length_km or spans")
+        if self.huts_km is not None and self.length_km is None:
+            raise ValueError("huts_km goes with length_km; spans say where the huts are")
+        return self
+
+    @model_validator(mode="after")
+    def _amplifiers_where_amplified(self) -> Self:
+        given = [span for span in self.spans or () if span.amplifier]
+        if self.amplified:
+            if not self.multiplexed:
+                raise ValueError("multiplexed: false asks for amplified: false")
+            if self.preamp and given and len(self.spans or ()) == 1:
+                raise ValueError("behind the only span stands the preamplifier: give preamp or the span's amplifier")
+        elif self.huts_km or self.booster or self.preamp or given:
+            raise ValueError("a fiber with amplified: false has no huts and no amplifiers")
+        elif self.spans is not None and len(self.spans) > 1:
+            raise ValueError("a fiber with amplified: false is one span")
         return self
 
     @property
@@ -95,6 +134,8 @@ class Allow(Strict):
     """Catalog ids of transponders."""
     amplifiers: Annotated[list[Name], Field(min_length=1)] | None = None
     """Catalog ids of amplifiers."""
+    appliances: list[Name] = []
+    """Catalog ids of appliances; without it, none: they go where somebody wants one."""
 
 
 class Gear(Strict):
@@ -108,6 +149,8 @@ class Gear(Strict):
     """Own amplifiers."""
     transponders: dict[Name, Transponder] = {}
     """Own transponders."""
+    appliances: dict[Name, Appliance] = {}
+    """Own appliances."""
     equipment: dict[Name, Equipment] = {}
     """Own terminal gear, in place of the shipped `mux`, `roadm`."""
     accelerators: dict[Name, Accelerator] = {}
@@ -116,16 +159,30 @@ class Gear(Strict):
     """Own model shapes."""
     prices_usd: dict[Name, NotNegative] = {}
     """Own prices of catalog parts by id [US$]."""
+    band: Literal["c", "super-c", "l", "c+l"] | None = None
+    """The amplified band by name, in place of its edges; c+l: both, each with amplifiers of its own on every lit pair."""
     band_start_thz: Positive = 191.325
     """Lower edge of the amplified band [THz]."""
     band_end_thz: Positive = 196.125
     """Upper edge of the amplified band [THz]; the default is the C band, 4.8 THz."""
+    grid_ghz: Annotated[list[GridWidth], Field(min_length=1)] | None = None
+    """Widths of a fixed grid [GHz], a mixed one with several; a mode takes the narrowest that holds it.
+    Without it the grid is flexible: a mode takes its own width."""
 
     @model_validator(mode="after")
     def _band(self) -> Self:
+        if self.band is not None and self.model_fields_set & {"band_start_thz", "band_end_thz"}:
+            raise ValueError("give either band or its edges")
         if self.band_end_thz <= self.band_start_thz:
             raise ValueError("band_end_thz must lie above band_start_thz")
         return self
+
+    @property
+    def bands(self) -> tuple[NamedBand, ...]:
+        """The amplified bands, from low to high frequency."""
+        if self.band is None:
+            return (NamedBand("band", self.band_start_thz, self.band_end_thz),)
+        return tuple(band for name, band in BANDS.items() if name in self.band.split("+"))
 
 
 class ParallelismPlan(Strict):
@@ -231,10 +288,29 @@ class Policy(Strict):
     """Allowance for repair splices over the life of a span [dB]."""
     connector_db: NotNegative = 0.25
     """Loss of the connector at each end of a span [dB]."""
+    launch_dbm: Launch | None = None
+    """Launch power of a 75 GHz channel into every span [dBm], other widths at the same power density; without it the
+    optimum of each line. What amplifiers cannot give is clipped."""
+    load_percent: Annotated[float, Field(gt=0, le=100)] = 100.0
+    """Share of the band that is loaded with channels when light is judged; less than all is an error to fill up later."""
+    equalise: Literal["span", "site"] = "span"
+    """Where channels are brought back to equal power: span, behind each span by the gain of its amplifier; site, only
+    where wavelengths are added or pass, so that tilt adds up along a line."""
+    raman_tilt: Literal["wide", "always"] = "wide"
+    """Raman scattering between channels is counted: wide, in bands wider than C, where it matters; always."""
     max_span_km: Positive = 100.0
     """Longest span when spans are designed [km]."""
     max_span_loss_db: Positive = 27.0
     """Largest loss of a designed span, connectors and repairs included [dB] (OpenROADM)."""
+    min_span_loss_db: NotNegative = 0.0
+    """Loss to which a shorter span is padded, whatever its amplifier's least gain [dB] (GNPy: padding, 10)."""
+    span_split: Literal["equal", "gnpy"] = "equal"
+    """How a fiber without huts is split: the fewest equal spans within the limits, or by GNPy's rule (near 90 km,
+    only from 150 km on), which knows no limit of loss."""
+    ripple_db_per_span: NotNegative = 0.0
+    """Allowance for gain ripple and tilt that is left behind each amplified span [dB]."""
+    equalisation_db_per_line: NotNegative = 0.0
+    """Allowance for unequal channels behind each amplified line [dB]."""
     years: Positive = 5.0
     """Horizon over which lease and energy are paid [years]."""
     energy_usd_per_mwh: NotNegative = 80.0
@@ -243,6 +319,8 @@ class Policy(Strict):
     """Fiber routes per pair of sites that may carry lightpaths."""
     max_hops: Annotated[int, Field(ge=1, le=12)] = 6
     """Most fibers in one lightpath."""
+    guard_ghz: Annotated[float, Field(ge=0, le=1000, multiple_of=12.5)] = 0.0
+    """Spectrum kept free at both band edges and between channels of different width, a multiple of 12.5 [GHz]."""
     solver: SolverLimits = SolverLimits()
     """When the solver may stop before the proof."""
 
