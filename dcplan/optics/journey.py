@@ -9,12 +9,12 @@ from dcplan.optics.allowed import terminal
 from dcplan.units import from_db
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-    from dcplan.catalog.parts import Amplifier, Equipment
+    from dcplan.catalog.parts import Equipment
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Line, SpanRow
 
@@ -86,26 +86,28 @@ def journey(
     index = {key: number for number, key in enumerate(ways)}
     walks = [_sites_and_fibers(route, back=back) for route in routes]
     longest = max(len(fibers) for _, fibers in walks)
-    hops = np.full((len(routes), longest), -1, dtype=np.int64)
-    loss = np.zeros((len(routes), longest))
-    gear = {site: terminal(network, site)[1] for site in network.sites}
-    noise, sums = [], []
-    for number, (sites, fibers) in enumerate(walks):
-        for hop, (fiber, site) in enumerate(zip(fibers, sites, strict=False)):
-            hops[number, hop] = index[fiber, site]
-            loss[number, hop] = gear[site].loss_db if hop == 0 else gear[site].express_loss_db or 0.0
-        noise.append(_nodes_noise([gear[site] for site in sites]))
-        sums.append(_sums(network, [gear[site] for site in sites], [ways[k] for k in zip(fibers, sites, strict=False)]))
+    keys = [tuple(zip(fibers, sites, strict=False)) for sites, fibers in walks]
+    hops = np.array([[index[key] for key in mine] + [-1] * (longest - len(mine)) for mine in keys], dtype=np.int64)
+    place = {site: number for number, site in enumerate(network.sites)}
+    at = np.array([[place[site] for site in sites] + [-1] * (longest + 1 - len(sites)) for sites, _ in walks])
+    start, end = at[:, 0], at[np.arange(len(at)), (hops >= 0).sum(axis=1)]
+    passed = np.where(hops[:, 1:] >= 0, at[:, 1:-1], -1)
+    nodes, lines = _Nodes.of(network), _Sums.of(network, tuple(ways.values()))
+    pmd = _along(lines.pmd_ps2, hops) + _along(lines.parts_pmd_ps2, hops) + _along(nodes.pmd_ps2, at)
+    pdl = _along(lines.pdl_db2, hops) + _along(nodes.express_pdl_db2, passed)
+    pdl += nodes.add_drop_pdl_db2[start] + nodes.add_drop_pdl_db2[end]
+    loss = np.where(hops >= 0, nodes.express_loss_db[at[:, :-1]], 0.0)
+    loss[:, 0] = nodes.loss_db[start]
     return Journey(
-        ways=tuple(tuple(ways[k] for k in zip(fibers, sites, strict=False)) for sites, fibers in walks),
+        ways=tuple(tuple(ways[key] for key in mine) for mine in keys),
         ends=tuple(sites[-1] for sites, _ in walks),
         hops=hops,
         loss_before_db=loss,
-        drop_db=np.array([gear[sites[-1]].loss_db for sites, _ in walks]),
-        nodes_noise=np.array(noise),
-        dispersion_ps_nm=np.array([total[0] for total in sums]),
-        pmd_ps=np.array([total[1] for total in sums]),
-        pdl_db=np.array([total[2] for total in sums]),
+        drop_db=nodes.loss_db[end],
+        nodes_noise=_along(nodes.express_noise, passed, nodes.add_drop_noise[start] + nodes.add_drop_noise[end]),
+        dispersion_ps_nm=np.abs(_along(lines.dispersion_ps_nm, hops) + _along(nodes.dispersion_ps_nm, at)),
+        pmd_ps=np.sqrt(pmd),
+        pdl_db=np.sqrt(pdl),
     )
 
 
@@ -113,24 +115,82 @@ def _sites_and_fibers(route: Route, *, back: bool) -> tuple[tuple[SiteId, ...], 
     return (route.sites[::-1], route.fibers[::-1]) if back else (route.sites, route.fibers)
 
 
-def _nodes_noise(gear: list[Equipment]) -> float:
-    ends = [gear[0].add_drop_osnr_db, gear[-1].add_drop_osnr_db]
-    passes = [node.express_osnr_db for node in gear[1:-1]]
-    return sum(from_db(-osnr) for osnr in (*ends, *passes) if osnr is not None)
+def _along(each: Array, taken: NDArray[int64], first: Array | float = 0.0) -> Array:
+    """What comes first, and what each place adds that a route takes, −1 for none; shape (R,).
+
+    Compensated (Neumaier), as Python's own sum: what is lost in rounding is added at the end, so that a route and
+    its reverse come to the same.
+    """
+    import numpy as np
+
+    total, lost = np.zeros(len(taken)) + first, np.zeros(len(taken))
+    for step in taken.T:
+        more = np.where(step >= 0, each[step], 0.0)
+        sums = total + more
+        lost += np.where(np.abs(total) >= np.abs(more), (total - sums) + more, (more - sums) + total)
+        total = sums
+    return total + lost
 
 
-def _sums(network: Network, gear: list[Equipment], ways: list[Way]) -> tuple[float, float, float]:
-    """Dispersion [ps/nm], PMD [ps] and PDL [dB] of fibers, amplifiers and nodes; the latter two in quadrature."""
-    amplifiers: list[Amplifier] = [
-        network.catalog.amplifiers[name]
-        for way in ways
-        for name in (way.line.booster, *(row.amplifier for row in way.rows))
-    ]
-    kinds = [(network.fiber_type(way.line.fiber), way.line.length_km) for way in ways]
-    dispersion = sum(kind.dispersion_ps_nm_km * length for kind, length in kinds)
-    dispersion += sum(node.pass_dispersion_ps_nm for node in gear)
-    pmd = sum(kind.pmd_ps_sqrt_km**2 * length for kind, length in kinds)
-    pmd += sum(part.pmd_ps**2 for part in amplifiers) + sum(node.pass_pmd_ps**2 for node in gear)
-    pdl = sum(part.pdl_db**2 for part in amplifiers) + sum(node.express_pdl_db**2 for node in gear[1:-1])
-    pdl += gear[0].add_drop_pdl_db ** 2 + gear[-1].add_drop_pdl_db ** 2
-    return abs(dispersion), pmd**0.5, pdl**0.5
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The terminal gear of all sites, in file order."""
+
+    loss_db: Array
+    express_loss_db: Array
+    add_drop_noise: Array
+    express_noise: Array
+    dispersion_ps_nm: Array
+    pmd_ps2: Array
+    express_pdl_db2: Array
+    add_drop_pdl_db2: Array
+
+    @classmethod
+    def of(cls, network: Network) -> _Nodes:
+        import numpy as np
+
+        def each(figure: Callable[[Equipment], float]) -> Array:
+            return np.array([figure(one) for one in gear])
+
+        gear = [terminal(network, site)[1] for site in network.sites]
+        return cls(
+            loss_db=each(lambda one: one.loss_db),
+            express_loss_db=each(lambda one: one.express_loss_db or 0.0),
+            add_drop_noise=each(lambda one: _noise(one.add_drop_osnr_db)),
+            express_noise=each(lambda one: _noise(one.express_osnr_db)),
+            dispersion_ps_nm=each(lambda one: one.pass_dispersion_ps_nm),
+            pmd_ps2=each(lambda one: one.pass_pmd_ps**2),
+            express_pdl_db2=each(lambda one: one.express_pdl_db**2),
+            add_drop_pdl_db2=each(lambda one: one.add_drop_pdl_db**2),
+        )
+
+
+def _noise(osnr_db: float | None) -> float:
+    return 0.0 if osnr_db is None else from_db(-osnr_db)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What each way adds: dispersion; PMD and PDL squared, since they add in quadrature."""
+
+    dispersion_ps_nm: Array
+    pmd_ps2: Array
+    parts_pmd_ps2: Array
+    """Of the amplifiers."""
+    pdl_db2: Array
+
+    @classmethod
+    def of(cls, network: Network, ways: Sequence[Way]) -> _Sums:
+        import numpy as np
+
+        kinds = [(network.fiber_type(way.line.fiber), way.line.length_km) for way in ways]
+        parts = [
+            [network.catalog.amplifiers[name] for name in (way.line.booster, *(row.amplifier for row in way.rows))]
+            for way in ways
+        ]
+        return cls(
+            dispersion_ps_nm=np.array([kind.dispersion_ps_nm_km * length for kind, length in kinds]),
+            pmd_ps2=np.array([kind.pmd_ps_sqrt_km**2 * length for kind, length in kinds]),
+            parts_pmd_ps2=np.array([sum(part.pmd_ps**2 for part in mine) for mine in parts]),
+            pdl_db2=np.array([sum(part.pdl_db**2 for part in mine) for mine in parts]),
+        )

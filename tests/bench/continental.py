@@ -28,7 +28,7 @@ def sites_of(count: int, seed: int = 1) -> dict[str, tuple[float, float]]:
 
 
 def air_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Distance on a plane in which a degree of longitude is shorter by the cosine of the latitude in the middle [km]."""
+    """Distance on a plane; a degree of longitude is shorter by the cosine of the mean latitude [km]."""
     return 111.2 * math.hypot(a[0] - b[0], (a[1] - b[1]) * math.cos(math.radians((a[0] + b[0]) / 2)))
 
 
