@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ KINDS: dict[str, type[parts.Part]] = {
     "fibers": parts.FiberType,
     "amplifiers": parts.Amplifier,
     "transponders": parts.Transponder,
+    "appliances": parts.Appliance,
     "equipment": parts.Equipment,
     "accelerators": parts.Accelerator,
     "models": parts.ModelShape,
@@ -44,6 +45,12 @@ class Catalog:
     accelerators: Mapping[str, parts.Accelerator]
     models: Mapping[str, parts.ModelShape]
     calibrations: Mapping[str, parts.Calibration]
+    appliances: Mapping[str, parts.Appliance] = field(default_factory=dict)
+
+    def latency_us(self, name: str) -> float:
+        """What a pair of transponders or appliances adds [µs]. KeyError for an unknown id."""
+        appliance = self.appliances.get(name)
+        return self.transponders[name].latency_us if appliance is None else appliance.latency_us
 
     @classmethod
     def with_own(cls, own: Mapping[str, Mapping[str, parts.Part]]) -> Catalog:

@@ -63,7 +63,7 @@ class FiberType(Part):
 
 
 class OsnrCubic(Strict):
-    """OSNR behind an amplifier by input power (OpenROADM): a P³ + b P² + c P + d [dB in 0.1 nm], P in dBm per 50 GHz."""
+    """OSNR behind an amplifier by input power (OpenROADM): a P³ + b P² + c P + d [dB, 0.1 nm], P in dBm per 50 GHz."""
 
     a: Finite
     """Of P³ [dB/dBm³]."""
@@ -107,7 +107,7 @@ class Amplifier(Part):
     osnr_cubic: OsnrCubic | None = None
     """OSNR by input power, in place of `nf_db` (OpenROADM)."""
     raman: RamanStage | None = None
-    """Pumped fiber in front: a hybrid amplifier, never a booster, and used only where `gear.allow` or a span names it."""
+    """Pumped fiber in front: a hybrid amplifier, never a booster; used only where `gear.allow` or a span names it."""
     output_max_dbm: Finite
     """Largest total output power of all channels [dBm]."""
     role: Literal["any", "booster", "line", "preamp"] = "any"

@@ -96,8 +96,12 @@ class Network:
         return self.catalog.fibers[self.fibers[fiber].type]
 
     def fiber_latency_ms(self, fiber: FiberId) -> float:
-        """One-way latency of light in a fiber [ms]: length × group index / c."""
-        return self.fibers[fiber].total_km * self.fiber_type(fiber).group_index / LIGHT_M_PER_S * 1e6
+        """One-way latency of light in a fiber [ms]: Σ length × group index / c over spans of one type."""
+        cable, kind = self.fibers[fiber], self.fiber_type(fiber)
+        if not any(span.type for span in cable.spans or ()):
+            return cable.total_km * kind.group_index / LIGHT_M_PER_S * 1e6
+        kinds = [(self.catalog.fibers[span.type or cable.type], span.length_km) for span in cable.spans or ()]
+        return sum(kind.group_index * length_km for kind, length_km in kinds) / LIGHT_M_PER_S * 1e6
 
     def great_circle_km(self, a: SiteId, b: SiteId) -> float:
         """Distance of two sites along the great circle [km]."""

@@ -20,7 +20,7 @@ class SpanRow:
     measured: bool
     """The loss was given, not computed from the length."""
     amplifier: str
-    """Catalog id of the amplifier behind the span."""
+    """Catalog id of the amplifier behind the span; empty: none."""
     padding_db: float
     """Attenuation added to reach the amplifier's least gain [dB]."""
     gain_db: float
@@ -28,6 +28,8 @@ class SpanRow:
     """At that gain [dB]."""
     why: str
     """Why this amplifier."""
+    type: str = ""
+    """Catalog id of the fiber type of the span; empty: that of the fiber."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Line:
     latency_ms: float
     """One way: fiber and amplifiers [ms]."""
     booster: str
+    """Catalog id of the boosters at both ends; empty: a line without amplifiers."""
     spans: tuple[SpanRow, ...]
     dispersion_ps_nm: float
     pmd_ps: float
@@ -54,6 +57,8 @@ class Line:
     def amplifiers(self) -> tuple[str, ...]:
         """Catalog ids of every amplifier of one lit pair: boosters at both ends, one behind each span each way."""
         other = self.back or self.spans
+        if not self.booster:
+            return ()
         return (self.booster, *(row.amplifier for row in (*self.spans, *other)), self.booster)
 
 

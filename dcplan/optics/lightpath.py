@@ -90,9 +90,9 @@ def _order(budget: Budget) -> tuple[bool, float, float, str, str]:
 
 def loads_of(network: Network, ways: Sequence[Way], comb: Comb) -> Loads:
     """Every way under a full load of one mode: launch power, amplifier noise, nonlinear noise."""
-    amplifiers, connector = network.catalog.amplifiers, network.policy.connector_db
+    amplifiers, types, connector = network.catalog.amplifiers, network.catalog.fibers, network.policy.connector_db
     each: list[Loading] = [
-        load(way.rows, way.line.booster, amplifiers, network.fiber_type(way.line.fiber), connector, comb)
+        load(way.rows, way.line.booster, amplifiers, network.fiber_type(way.line.fiber), connector, comb, types)
         for way in ways
     ]
     return Loads.of(comb, each, [amplifiers[way.line.booster] for way in ways])

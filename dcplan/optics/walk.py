@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.units import NOISE_BANDWIDTH_GHZ, PLANCK_J_S, from_db
+from dcplan.optics.amplifier import MEASURED_IN_GHZ, noise_figures_db
+from dcplan.units import NOISE_BANDWIDTH_GHZ, PLANCK_J_S, db, from_db
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,8 @@ class Loads:
     noise_factor: Array
     nli_per_w2: Array
     """Shape (W, channels)."""
+    unlike: Array | None
+    """Amplifier noise of each channel over that of the mean channel, shape (W, channels); none: all alike."""
     boosters: tuple[Amplifier, ...]
     """Distinct boosters."""
     booster: NDArray[int64]
@@ -49,6 +52,7 @@ class Loads:
             launch_dbm=np.array([load.launch_dbm for load in each]),
             noise_factor=np.array([load.noise_factor for load in each]),
             nli_per_w2=np.stack([load.nli_per_w2 for load in each]),
+            unlike=_unlike(each),
             boosters=distinct,
             booster=np.array([place[id(amplifier)] for amplifier in boosters]),
         )
@@ -86,6 +90,7 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
     launch, booster, spans = (np.zeros((count, longest)) for _ in range(3))
     starved = np.zeros((count, longest), dtype=np.bool_)
     nonlinear = np.zeros((count, loads.comb.channels))
+    tilt = None if loads.unlike is None else np.zeros((count, loads.comb.channels))
     scale = NOISE_BANDWIDTH_GHZ / mode.baud_gbd
     for hop in range(longest):
         here = np.flatnonzero(journey.hops[:, hop] >= 0)
@@ -97,8 +102,10 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
         starved[here, hop] = most < loads.launch_dbm[way]
         power = 1e-3 * 10 ** (launch[here, hop] / 10)
         booster[here, hop] = 10 ** ((gain + figure) / 10) / power
-        spans[here, hop] = loads.noise_factor[way] / power
+        spans[here, hop] = _span_noise(loads, way, launch[here, hop], starved[here, hop]) / power
         nonlinear[here] += loads.nli_per_w2[way] * (power**2 * scale)[:, None]
+        if tilt is not None and loads.unlike is not None:
+            tilt[here] += (loads.unlike[way] - 1) * spans[here, hop][:, None]
     quantum = PLANCK_J_S * loads.comb.frequencies_thz() * 1e12 * NOISE_BANDWIDTH_GHZ * 1e9
     transmitter = 0.0 if mode.tx_osnr_db is None else from_db(-mode.tx_osnr_db)
     fixed = journey.nodes_noise + transmitter
@@ -129,6 +136,17 @@ def _booster(loads: Loads, way: NDArray[int64], arriving_dbm: Array) -> tuple[Ar
         most[these] = arriving_dbm[these] + amplifier.gain_max_db
         target = np.minimum(loads.launch_dbm[way[these]], most[these])
         gain[these] = np.maximum(target - arriving_dbm[these], amplifier.gain_min_db)
-        points = np.array(amplifier.nf_db)
-        figure[these] = np.interp(gain[these], points[:, 0], points[:, 1])
+        per_50_ghz = arriving_dbm[these] + db(MEASURED_IN_GHZ / loads.comb.width_ghz)
+        figure[these] = noise_figures_db(amplifier, gain[these], per_50_ghz)
     return most, gain, figure
+
+
+def _span_noise(loads: Loads, way: NDArray[int64], launch_dbm: Array, starved: NDArray[bool_]) -> Array:
+    """NF × G of the amplifiers behind the spans; anew for less launch where noise figures follow the input."""
+    import numpy as np
+
+    factor: Array = loads.noise_factor[way]
+    following = np.array([bool(load.following) for load in loads.each])
+    for row in np.flatnonzero(starved & following[way]).tolist():
+        factor[row] = loads.each[way[row]].noise_factor_at(float(launch_dbm[row]))
+    return factor

@@ -108,6 +108,8 @@ def test_fibers_against_the_physics() -> None:
 def test_amplifiers_are_noisiest_at_least_gain() -> None:
     for part in shipped("amplifiers").values():
         assert isinstance(part, Amplifier)
+        if part.osnr_cubic or part.raman:  # the cubic follows the input; Raman gain lies below the quantum limit
+            continue
         figures = [figure for _, figure in part.nf_db]
         assert figures[0] == max(figures)
         assert [gain for gain, _ in part.nf_db] == sorted(gain for gain, _ in part.nf_db)
@@ -121,7 +123,7 @@ def test_openroadm_amplifiers_give_the_osnr_of_the_msa(name: str, osnr_db: float
     part = shipped("amplifiers")[name]
     assert isinstance(part, Amplifier)
     gain = (20 - 5.6667) * 1.5
-    assert 58 - 20 - noise_figure_db(part, gain) == pytest.approx(osnr_db, abs=0.02)
+    assert 58 - 20 - noise_figure_db(part, gain, -20.0) == pytest.approx(osnr_db, abs=0.02)
 
 
 def test_terminal_gear() -> None:
