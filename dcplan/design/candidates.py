@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from heapq import nsmallest
-from itertools import combinations, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites
 from dcplan.model.network import FiberId, Network, Route, SiteId, pair
 from dcplan.model.states import promised_states
 
@@ -24,16 +25,20 @@ WALKS_PER_ROUTE = 100
 def routes(network: Network) -> tuple[Route, ...]:
     """Fiber routes that may carry lightpaths, by pair of sites, shortest first.
 
-    Every single fiber; up to `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers,
-    passing only through sites with `express`; and, for pairs of sites with a demand, the shortest surviving such
-    route in each promised state that leaves none of the others. Parallel fibers make different routes.
+    Only between sites at which wavelengths may end. Every single fiber; up to `policy.routes` shortest routes per pair
+    of sites, of at most `policy.max_hops` fibers, passing only through sites with `express`; and, for pairs of sites
+    with a demand, the shortest surviving such route in each promised state that leaves none of the others. Parallel
+    fibers make different routes.
     """
     graph = length_graph(network)
     passing = frozenset(site for site, about in network.sites.items() if about.express)
     most_hops = network.policy.max_hops
+    ending = ending_sites(network)
     found: dict[tuple[FiberId, ...], tuple[float, Route]] = {}
 
     def add(route: Route) -> None:
+        if not ending.issuperset(route.ends):
+            return
         length = sum(network.fibers[fiber].total_km for fiber in route.fibers)
         found.setdefault(route.fibers, (length, route))
 
@@ -93,13 +98,20 @@ def _walks(graph: Graph, a: SiteId, most_hops: int) -> int:
 def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> float | None:
     """Latency of light, one way, on the shortest route of surviving fibers; none where no route survives [ms].
 
-    Wavelengths may end and start again at every site on the way, so `express` does not matter here.
+    Every site on the way lets light pass, or cuts wavelengths and starts them again.
     """
     if not state.sites.isdisjoint((a, b)):
         return None
     graph = latency_graph(network)
-    best = shortest(graph, a, b, frozenset(graph) - state.sites, len(graph), without=state.fibers)
+    passing = crossable_sites(network) - state.sites
+    best = shortest(graph, a, b, passing, len(graph), without=state.fibers)
     return None if best is None else sum(network.fiber_latency_ms(fiber) for fiber in best.fibers)
+
+
+def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:
+    """In words that no route is left between two sites, and at which sites everything ends."""
+    walls = [site for site in network.sites if site not in crossable_sites(network)]
+    return f"no fiber joins {a} and {b}" + (f" past {', '.join(walls)}, which nothing crosses" if walls else "")
 
 
 def length_graph(network: Network) -> Graph:
@@ -181,7 +193,7 @@ def _spares(network: Network, graph: Graph, passing: frozenset[SiteId], known: S
     between: dict[tuple[SiteId, SiteId], list[Route]] = {}
     for route in known:
         between.setdefault(route.ends, []).append(route)
-    for ends in _asking(network):
+    for ends in asking_pairs(network):
         mine = between.get(ends, [])
         for state in promised_states(network):
             if state.sites.isdisjoint(ends) and all(state.breaks(route) for route in mine):
@@ -196,11 +208,3 @@ def _graph(network: Network, weight: Mapping[FiberId, float]) -> Graph:
         site: tuple((weight[fiber], fiber, other) for fiber, other in network.neighbours(site) if other != site)
         for site in network.sites
     }
-
-
-def _asking(network: Network) -> list[tuple[SiteId, SiteId]]:
-    """Pairs of sites between which a job or a fixed demand may ask for traffic, sorted."""
-    asking = {pair(*demand.between) for demand in network.topology.demands.values()}
-    for job in network.jobs.values():
-        asking |= {pair(a, b) for a, b in combinations(sorted(job.accelerators), 2)}
-    return sorted(ends for ends in asking if ends[0] != ends[1])

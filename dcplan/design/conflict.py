@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.candidates import latency_graph, shortest
+from dcplan.design.candidates import latency_graph, nothing_joins, shortest
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, ShoreCuts, terms_of
 from dcplan.design.cutting import root, start
@@ -15,6 +15,7 @@ from dcplan.design.protection import protect, risk, risk_pairs
 from dcplan.design.result import Infeasible, Shortage
 from dcplan.design.solver import Limits, now_s, solve
 from dcplan.design.ways import ways_of
+from dcplan.model.ending import crossable_sites, ending_sites
 from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dcplan.design.cutting import Task
     from dcplan.design.program import Program
     from dcplan.design.result import Demand
-    from dcplan.model.network import Route, SiteId
+    from dcplan.model.network import Network, Route, SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
 
@@ -100,14 +101,14 @@ def _parted(
 ) -> Iterator[tuple[str, str]]:
     a, b = demand.ends
     graph = latency_graph(problem.network)
-    passing = frozenset(graph) - state.sites
+    passing = crossable_sites(problem.network) - state.sites
     route = shortest(graph, a, b, passing, len(graph), without=state.fibers)
     if route is None:
-        yield "disjointness", f"{_after(state)}no fiber joins {a} and {b} (demand {demand.id})"
+        yield "disjointness", f"{_after(state)}{nothing_joins(problem.network, a, b)} (demand {demand.id})"
         return
     best = _lit_latency_ms(problem, demand, state)
     if best is None:
-        limit, why = _weakest(lightpaths, route)
+        limit, why = _weakest(problem.network, lightpaths, route)
         yield limit, f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {why}"
     elif demand.max_latency_ms is not None and best > demand.max_latency_ms * (1 + 1e-9):
         yield (
@@ -131,8 +132,12 @@ def _lit_latency_ms(problem: Problem, demand: Demand, state: State) -> float | N
     return None if best is None else sum(problem.latency_ms(int(i)) for i in best.fibers)
 
 
-def _weakest(lightpaths: Sequence[Lightpath], route: Route) -> tuple[str, str]:
+def _weakest(network: Network, lightpaths: Sequence[Lightpath], route: Route) -> tuple[str, str]:
     """The limit on the first fiber of the route over which no mode closes, and how far the best one is off."""
+    uncut = [site for site in route.through if site not in ending_sites(network)]
+    if uncut:
+        sites = ", ".join(uncut)
+        return "reach", f"no mode closes through {sites}, where `regenerate: false` lets no wavelength start again"
     for fiber in route.fibers:
         single = [path for path in lightpaths if path.route.fibers == (fiber,)]
         if any(path.closing for path in single):

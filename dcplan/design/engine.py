@@ -11,15 +11,16 @@ from dcplan.design.conflict import Elastic, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task
 from dcplan.design.formulation import whole_slots
-from dcplan.design.problem import SLOT_GHZ, Problem, problem
+from dcplan.design.problem import Problem, problem
 from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
 from dcplan.design.routing import route_states, too_late
 from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import now_s, relative_gap, require, version
-from dcplan.design.spectrum import Misfit, assign, used_slots
+from dcplan.design.spectrum import Misfit, assign, placement, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
+from dcplan.model.grid import SLOT_GHZ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +55,8 @@ class _Answer:
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
     bound_usd: float | None
-    repaired: bool
+    repairs: tuple[FiberId, ...]
+    """Fibers that were given less of their band because channels found no place there, in order."""
     task: Task
 
 
@@ -109,14 +111,15 @@ def _capped(made: Problem, demand: int, listed: Ways) -> str:
 
 def _answer(task: Task) -> _Answer | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
-    made, bound, repaired = task.problem, None, False
+    made, bound = task.problem, None
+    repairs: tuple[FiberId, ...] = ()
     known: tuple[Cut, ...] = ()
     for _ in range(REPAIRS + len(made.demands)):
         sized = size(task, known)
         if sized is None:
-            return explain(task, Elastic(late=bool(task.ways) and not task.protected, repaired=repaired))
+            return explain(task, Elastic(late=bool(task.ways) and not task.protected, repaired=bool(repairs)))
         known = sized.cuts
-        if not repaired:
+        if not repairs:
             bound = sized.bound_usd
         if task.protected:
             routing = route_couples(made, task.ways, sized.counts)
@@ -129,9 +132,9 @@ def _answer(task: Task) -> _Answer | Infeasible:
                 continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, repaired, task)
-        repaired = True
+            return _Answer(sized, channels, routing, bound, repairs, task)
         fiber = channels.fiber
+        repairs = (*repairs, fiber)
         task.say(f"channels do not fit on {fiber}, solving again with less of its band")
         fewer = (used_slots(made, sized.counts)[fiber] - 1) // max(1, sized.pairs[fiber])
         task = replace(task, slots={**task.slots, fiber: min(fewer, task.slots[fiber] - 1)})
@@ -152,7 +155,7 @@ def _design(
     bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit})
     return Design(
         scheme=network.policy.scheme,
-        proof=_proof(answer, cost.total(bill)),
+        proof=_proof(answer, cost.total(bill), {one.fiber: one.pairs for one in lit}),
         lit=lit,
         wavelengths=wavelengths,
         channels=answer.channels,
@@ -161,10 +164,11 @@ def _design(
         bill=bill,
         binding=what_binds(task, sized),
         assumptions=(*cost.assumptions(network, bill), *capped),
+        band=made.band,
     )
 
 
-def _proof(answer: _Answer, total_usd: float) -> Proof:
+def _proof(answer: _Answer, total_usd: float, lit: Mapping[FiberId, int]) -> Proof:
     sized, task = answer.sized, answer.task
     bound = None if answer.bound_usd is None else min(answer.bound_usd, total_usd)
     gap = None if bound is None else relative_gap(total_usd, bound)
@@ -172,7 +176,7 @@ def _proof(answer: _Answer, total_usd: float) -> Proof:
     if proven:
         reason = "proven"
     else:
-        reason = "spectrum repaired" if answer.repaired and sized.status == "optimal" else sized.reason
+        reason = "spectrum repaired" if answer.repairs and sized.status == "optimal" else sized.reason
     return Proof(
         status="optimal" if proven else "feasible",
         reason=reason,
@@ -183,6 +187,7 @@ def _proof(answer: _Answer, total_usd: float) -> Proof:
         solver_version=version(task.solver),
         candidates=len(task.problem.choices),
         states=len(task.problem.states),
+        spectrum=placement(task.problem, sized.counts, lit, answer.repairs),
     )
 
 
@@ -214,5 +219,5 @@ def _lit(made: Problem, channels: Sequence[Channel]) -> tuple[LitFiber, ...]:
         if here:
             pairs = 1 + max(pair for pair, _ in here)
             used = sum(slots for _, slots in here)
-            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, 100 * used / (made.slots * pairs)))
+            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, 100 * used / (made.band.amplified * pairs)))
     return tuple(lit)

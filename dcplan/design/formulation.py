@@ -66,6 +66,8 @@ def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[
     """Per fiber: slots of all channels ≤ slots per pair × lit pairs.
 
     And per width w: channels at least that wide ≤ floor(slots / w) × lit pairs, which a sum of widths does not imply.
+    With a guard g between widths: Σ slots + g × widths in use ≤ (slots per pair + g × bands) × lit pairs, since a pair
+    with k widths on it holds k − bands guards at least.
     """
     for i, fiber in enumerate(problem.fibers):
         over = choices_over(problem, fiber)
@@ -76,6 +78,25 @@ def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[
         for width in sorted({problem.choices[j].slots for j in over}):
             wide = {bought.wavelengths[j]: 1.0 for j in over if problem.choices[j].slots >= width}
             program.row(f"channels{i}w{width}", wide | {pair: -float(usable // width)}, upper=0)
+        if problem.band.guard:
+            _guards(program, problem, bought, i, usable)
+
+
+def _guards(program: Program, problem: Problem, bought: Bought, i: int, usable: int) -> None:
+    """Binary z per width that may stand on a fiber: channels of the width ≤ most × z, and the guards take their place.
+
+    A relaxation: it counts as if equal widths always stood together, so a bound over it is a bound.
+    """
+    fiber, guard = problem.fibers[i], float(problem.band.guard)
+    over = choices_over(problem, fiber)
+    terms = {bought.wavelengths[j]: float(problem.choices[j].slots) for j in over}
+    for width in sorted({problem.choices[j].slots for j in over}):
+        used = program.column(f"z{i}w{width}", 0.0, 1, integer=True)
+        wide = {bought.wavelengths[j]: 1.0 for j in over if problem.choices[j].slots == width}
+        most = problem.network.fibers[fiber].pairs * (usable // width)
+        program.row(f"used{i}w{width}", wide | {used: -float(most)}, upper=0)
+        terms[used] = guard
+    program.row(f"guards{i}", terms | {bought.pairs[fiber]: -(usable + guard * len(problem.band.stretches))}, upper=0)
 
 
 def opening(program: Program, problem: Problem, bought: Bought) -> None:

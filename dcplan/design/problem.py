@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
+from dcplan.model import grid
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.result import Demand
+    from dcplan.model.grid import Band
     from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
     from dcplan.optics.budget import Budget, Lightpath, Line
-
-SLOT_GHZ = 12.5
-"""Width of a spectrum slot (ITU-T G.694.1 flexible grid) [GHz]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +50,19 @@ class Problem:
     choices: tuple[Choice, ...]
     demands: tuple[Demand, ...]
     states: tuple[State, ...]
-    slots: int
-    """Slots of the amplified band."""
+    band: Band
+    """Spectrum of each lit pair."""
     fibers: tuple[FiberId, ...]
     """Fibers that some lightpath uses, in file order."""
     pair_usd: Mapping[FiberId, float]
     """Of one lit pair over the horizon [US$]."""
     build_usd: Mapping[FiberId, float]
     """Of building the route, once; only where that costs something [US$]."""
+
+    @property
+    def slots(self) -> int:
+        """Slots of a lit pair that channels may take: the bands without the guards at their edges."""
+        return self.band.usable
 
     def latency_ms(self, lightpath: int) -> float:
         """One-way latency of a lightpath with the slowest of its modes [ms]."""
@@ -94,10 +97,10 @@ def whole_rate(demand: Demand, states: Sequence[State]) -> float:
     return max((rate(demand, state) for state in states), default=0.0)
 
 
-def band_slots(network: Network) -> int:
-    """Whole slots between the edges of the amplified band."""
-    gear = network.topology.gear
-    return math.floor((gear.band_end_thz - gear.band_start_thz) * 1000 / SLOT_GHZ + 1e-6)
+def band_of(network: Network) -> Band:
+    """Whole slots between the edges of the amplified bands, with the guards of the policy."""
+    guard_ghz = network.policy.guard_ghz
+    return grid.joined([grid.band(one.start_thz, one.end_thz, guard_ghz) for one in network.topology.gear.bands])
 
 
 def problem(
@@ -109,12 +112,12 @@ def problem(
 ) -> Problem:
     """Join what optics found with prices and demands; with scheme `none` only the healthy state counts."""
     line_of = {line.fiber: line for line in lines}
-    slots = band_slots(network)
+    band = band_of(network)
     usable: list[Lightpath] = []
     choices: list[Choice] = []
     for lightpath in lightpaths:
         if all(fiber in line_of for fiber in lightpath.route.fibers):
-            mine = _choices(network, lightpath, len(usable), slots)
+            mine = _choices(network, lightpath, len(usable), band.usable)
             if mine:
                 usable.append(lightpath)
                 choices += mine
@@ -129,7 +132,7 @@ def problem(
         choices=tuple(choices),
         demands=tuple(demand for demand in demands if whole_rate(demand, wanted) > 0),
         states=wanted,
-        slots=slots,
+        band=band,
         fibers=fibers,
         pair_usd={fiber: cost.total(cost.pair_items(network, line_of[fiber], 1)) for fiber in fibers},
         build_usd={fiber: usd for fiber, usd in builds.items() if usd > 0},
@@ -141,7 +144,7 @@ def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> 
     pairs = min(network.fibers[fiber].pairs for fiber in lightpath.route.fibers)
     offered = []
     for budget in lightpath.closing:
-        width = math.ceil(budget.width_ghz / SLOT_GHZ - 1e-9)
+        width = grid.width_slots(budget.width_ghz)
         transponder = network.catalog.transponders[budget.transponder]
         usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1))
         latency_ms = lightpath.latency_ms + transponder.latency_us / 1000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
 
 
@@ -40,6 +41,8 @@ class Proof:
     candidates: int
     """Lightpath candidates (route and mode) that the proof is over."""
     states: int
+    spectrum: str = ""
+    """How the channels found their places, and whether other places could have saved anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Channel:
     slots: int
     pairs: tuple[int, ...]
     """Which lit pair it takes on each fiber of its route, from 0."""
+    n: int = 0
+    """Centre on the flexible grid, 193.1 THz + n × 6.25 GHz; its m (width in 12.5 GHz) is `slots` (ITU-T G.694.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,8 @@ class Design:
     bill: tuple[BillItem, ...]
     binding: tuple[Binding, ...]
     assumptions: tuple[str, ...]
+    band: Band = field(default_factory=Band)
+    """Spectrum of each lit pair."""
 
     @property
     def cost_usd(self) -> float:

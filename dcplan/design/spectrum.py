@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from dcplan.design.result import Channel
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.problem import Choice, Problem
+    from dcplan.model.grid import Band
     from dcplan.model.network import FiberId
 
 SHUFFLES = 20
@@ -35,7 +38,10 @@ def assign(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]
     first = sorted(wanted, key=lambda choice: (-choice.slots, -hops[choice.lightpath], choice.lightpath))
     orders = [first, sorted(wanted, key=lambda choice: (-hops[choice.lightpath], -choice.slots, choice.lightpath))]
     chance = random.Random(1)  # noqa: S311 - the same orders each time is the point
-    orders += [chance.sample(first, len(first)) for _ in range(SHUFFLES)]
+    shuffled = [chance.sample(first, len(first)) for _ in range(SHUFFLES)]
+    if problem.band.guard:  # equal widths side by side need no guard between them
+        shuffled = [sorted(order, key=lambda choice: -choice.slots) for order in shuffled]
+    orders += shuffled
     misfit: Misfit | None = None
     for order in orders:
         found = _first_fit(problem, order, pairs)
@@ -56,33 +62,90 @@ def used_slots(problem: Problem, counts: Sequence[int]) -> dict[FiberId, int]:
     return used
 
 
+class _Pair:
+    """What is free on one lit pair, as bits of slots."""
+
+    def __init__(self, band: Band) -> None:
+        self.free, self.guard = band.open, band.guard
+        self.taken: dict[int, int] = {}
+        """Width -> slots that channels of it take; only where guards must be kept."""
+
+    def room(self, width: int) -> int:
+        """Slots that a channel of a width may take: free, and a guard away from channels of another width."""
+        room = self.free
+        for other, taken in self.taken.items():
+            if other != width:
+                for step in range(1, self.guard + 1):
+                    room &= ~(taken << step) & ~(taken >> step)
+        return room
+
+    def take(self, slots: int, width: int) -> None:
+        self.free &= ~slots
+        if self.guard:
+            self.taken[width] = self.taken.get(width, 0) | slots
+
+
+def least_pairs(problem: Problem, counts: Sequence[int]) -> dict[FiberId, int]:
+    """Pairs that each fiber needs at least, wherever its channels stand: by the sum of widths, by channels per width.
+
+    Channels at least w wide ≤ floor(slots / w) per pair; Σ widths + (widths − bands × pairs) × guard ≤ slots × pairs.
+    """
+    slots, guard = problem.band.usable, problem.band.guard
+    found = {}
+    for fiber in problem.fibers:
+        here: dict[int, int] = {}
+        for choice, count in zip(problem.choices, counts, strict=True):
+            if count and fiber in problem.lightpaths[choice.lightpath].route.fibers:
+                here[choice.slots] = here.get(choice.slots, 0) + count
+        by_width = [
+            -(-sum(count for other, count in here.items() if other >= width) // (slots // width)) for width in here
+        ]
+        load = sum(width * count for width, count in here.items())
+        guarded = -(-(load + guard * len(here)) // (slots + guard * len(problem.band.stretches))) if slots else 0
+        found[fiber] = max([-(-load // slots) if slots else 0, guarded, *by_width], default=0)
+    return found
+
+
+def placement(problem: Problem, counts: Sequence[int], lit: Mapping[FiberId, int], repairs: Sequence[FiberId]) -> str:
+    """In words: how the channels found their places, and whether other places could have lit fewer pairs."""
+    least = least_pairs(problem, counts)
+    more = [f"{fiber} ({pairs} lit, {least[fiber]} by load)" for fiber, pairs in lit.items() if pairs > least[fiber]]
+    said = "no channel is lit"
+    if lit and not more:
+        said = "every fiber lights as few pairs as the widths of its channels ask for: no assignment needs fewer"
+    elif lit:
+        said = f"fits, but not shown to need all pairs of {', '.join(more)}"
+    if repairs:
+        names = ", ".join(dict.fromkeys(repairs))
+        times = "once" if len(repairs) == 1 else f"{len(repairs)} times"
+        said += f"; sized again {times} because channels found no place on {names}"
+    return said
+
+
 def _first_fit(problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId, int]) -> list[Channel] | Misfit:
-    band = (1 << problem.slots) - 1
-    free = {fiber: [band] * count for fiber, count in pairs.items()}
+    band = problem.band
+    free = {fiber: [_Pair(band) for _ in range(count)] for fiber, count in pairs.items()}
     channels = []
     for choice in order:
-        lightpath = problem.lightpaths[choice.lightpath]
-        starts = band
-        for fiber in lightpath.route.fibers:
-            here = 0
-            for pair in free[fiber]:
-                here |= _starts(pair, choice.slots)
-            starts &= here
+        lightpath, width = problem.lightpaths[choice.lightpath], choice.slots
+        rooms = {fiber: [pair.room(width) for pair in free[fiber]] for fiber in lightpath.route.fibers}
+        starts = band.open
+        for here in rooms.values():
+            starts &= reduce(or_, (_starts(room, width) for room in here), 0)
         if not starts:
             fullest = min(
-                lightpath.route.fibers, key=lambda fiber: (sum(pair.bit_count() for pair in free[fiber]), fiber)
+                lightpath.route.fibers, key=lambda fiber: (sum(pair.free.bit_count() for pair in free[fiber]), fiber)
             )
             return Misfit(fullest)
-        slot = (starts & -starts).bit_length() - 1
-        taken = ((1 << choice.slots) - 1) << slot
+        first = (starts & -starts).bit_length() - 1
+        taken = ((1 << width) - 1) << first
         chosen = []
-        for fiber in lightpath.route.fibers:
-            pair = next(i for i, mask in enumerate(free[fiber]) if mask & taken == taken)
-            free[fiber][pair] &= ~taken
+        for fiber, here in rooms.items():
+            pair = next(i for i, room in enumerate(here) if room & taken == taken)
+            free[fiber][pair].take(taken, width)
             chosen.append(pair)
-        channels.append(
-            Channel(lightpath.id, choice.budget.transponder, choice.budget.mode, slot, choice.slots, tuple(chosen))
-        )
+        part, mode = choice.budget.transponder, choice.budget.mode
+        channels.append(Channel(lightpath.id, part, mode, first, width, tuple(chosen), band.centre(first, width)))
     return channels
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.candidates import state_latency_ms
+from dcplan.design.candidates import nothing_joins, state_latency_ms
 from dcplan.design.result import Demand, Infeasible
 from dcplan.model.network import pair
 from dcplan.model.states import HEALTHY, single_failures
@@ -135,7 +135,7 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
             for state in states:
                 if state.sites.isdisjoint((a, b)) and state_latency_ms(network, state, a, b) is None:
                     when = "" if state.healthy else f" after losing {state.name}"
-                    return Infeasible("disjointness", f"job {load.job}: no fiber joins {a} and {b}{when}", ())
+                    return Infeasible("disjointness", f"job {load.job}: {nothing_joins(network, a, b)}{when}", ())
             found = [state_latency_ms(network, state, a, b) for state in (HEALTHY, *failures)]
             assumed[a, b] = STRETCH * max(latency for latency in found if latency is not None)
     return assumed

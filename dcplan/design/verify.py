@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
-from dcplan.design.problem import SLOT_GHZ, band_slots, rate, whole_rate
+from dcplan.design.problem import band_of, rate, whole_rate
+from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -32,9 +34,10 @@ def verify(
 ) -> tuple[str, ...]:
     """What does not hold of a design, in words; nothing when all of it holds.
 
-    Every lit mode closes; channels stand in the band, whole, without clash, on lit pairs that exist; every demand is
-    carried at its rate in every state over surviving wavelengths within capacity and latency limit; pairs of ways
-    under one-plus-one never fail together; the bill is that of what is lit; the proof fits it.
+    Every lit mode closes; channels stand in the band, whole, on the grid, without clash, a guard apart, on lit pairs
+    that exist; every demand is carried at its rate in every state over surviving wavelengths within capacity and
+    latency limit; pairs of ways under one-plus-one never fail together; the bill is that of what is lit; the proof
+    fits it.
     """
     paths = {lightpath.id: lightpath for lightpath in lightpaths}
     line_of = {line.fiber: line for line in lines}
@@ -44,6 +47,7 @@ def verify(
         return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)
     faults += _clashes(paths, design)
+    faults += _guards(network, paths, design)
     faults += _fibers(network, line_of, paths, design)
     faults += _demands(demands, design)
     if design.scheme == "one-plus-one":
@@ -86,7 +90,9 @@ def _latency_ms(network: Network, path: Lightpath, lit: Wavelengths) -> float:
 
 def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
     """Channels are those that are lit, as wide as their mode, and stand in the band."""
-    band = band_slots(network)
+    band = band_of(network)
+    if design.band != band:
+        yield f"the band is {design.band}, the topology asks {band}"
     placed = Counter((channel.lightpath, channel.transponder, channel.mode) for channel in design.channels)
     width = {(lit.lightpath, lit.transponder, lit.mode): lit.width_ghz for lit in design.wavelengths}
     count = {(lit.lightpath, lit.transponder, lit.mode): lit.count for lit in design.wavelengths}
@@ -100,8 +106,11 @@ def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) 
             continue
         if not isclose(channel.slots * SLOT_GHZ, width[key]):
             yield f"{name} takes {channel.slots} slots, its mode is {width[key]:g} GHz wide"
-        if channel.first_slot < 0 or channel.first_slot + channel.slots > band:
-            yield f"{name} leaves the band of {band} slots"
+        end = channel.first_slot + channel.slots
+        if not any(first <= channel.first_slot and end <= first + count for first, count in band.stretches):
+            yield f"{name} leaves the band of {band.slots} slots with guards of {band.guard}"
+        if channel.n != band.centre(channel.first_slot, channel.slots):
+            yield f"{name} has its centre at n = {band.centre(channel.first_slot, channel.slots)}, not {channel.n}"
         if len(paths[channel.lightpath].route.fibers) != len(channel.pairs):
             yield f"{name} names {len(channel.pairs)} pairs for another number of fibers"
 
@@ -120,11 +129,24 @@ def _clashes(paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
                 yield f"{name} clashes with another channel on pair {pair} of {fiber}"
 
 
+def _guards(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
+    """Channels of different width stand a guard apart."""
+    guard = band_of(network).guard
+    found: dict[tuple[FiberId, int], list[tuple[int, int]]] = {}
+    for channel in design.channels:
+        for at in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):
+            found.setdefault(at, []).append((channel.first_slot, channel.slots))
+    for (fiber, pair), here in found.items():
+        for (first, slots), (after, other) in pairwise(sorted(here)):
+            if slots != other and after < first + slots + guard:
+                yield f"pair {pair} of {fiber}: no guard of {guard} slots between slots {first} and {after}"
+
+
 def _fibers(
     network: Network, line_of: Mapping[FiberId, Line], paths: Mapping[str, Lightpath], design: Design
 ) -> Iterator[str]:
     """No more pairs are lit than there are, each holds a channel, and what is said of them is so."""
-    band_ghz = band_slots(network) * SLOT_GHZ
+    band_ghz = band_of(network).amplified * SLOT_GHZ
     used: dict[FiberId, list[tuple[int, int]]] = {}
     for channel in design.channels:
         for fiber, pair in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
+from dcplan.model.ending import ending_sites
 from dcplan.model.network import Route
 from dcplan.model.rules.examples import GOOD, adding, with_change
 from dcplan.optics.allowed import allowed_transponders, load_of, terminal, usable_modes
@@ -110,10 +111,11 @@ def _fibers(network: Network) -> Iterator[Finding]:
     modes = usable_modes(network)
     if not modes:
         return
+    ending = ending_sites(network)  # elsewhere only light that comes from beyond the fiber matters
     routes = [
         Route((network.fibers[name].ends[0], network.fibers[name].ends[1]), (name,))
         for name, line in lines.items()
-        if not isinstance(line, NoLine)
+        if not isinstance(line, NoLine) and ending.issuperset(network.fibers[name].ends)
     ]
     hardiest = min(modes, key=lambda named: named[2].required_osnr_db or 0.0)
     for tried in ([hardiest], modes):  # nearly every fiber carries the hardiest mode, and one that closes is enough

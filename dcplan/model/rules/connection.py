@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
+from dcplan.model.ending import crossable_sites
 from dcplan.model.graph import adjacency
 from dcplan.model.rules.examples import GOOD, WITH_JOB, adding, with_change
 from dcplan.model.split import forest, split
@@ -91,8 +92,22 @@ NOTHING = Rule(
     with_change("demands:\n  checkpoints: {between: [papillion, lincoln], gbps: 400}\n", "", GOOD),
     GOOD,
 )
+_POP = "  ashland: {lat: 41.04, lon: -96.37, express: false, regenerate: false}\nfibers:"
+_OVER = (
+    "  east: {ends: [papillion, ashland], length_km: 22, type: g652d, pairs: 4, lease_usd_per_km_year: 400}\n"
+    "  west: {ends: [ashland, lincoln], length_km: 36, type: g652d, pairs: 4, lease_usd_per_km_year: 400}\ndemands:"
+)
+WALL = Rule(
+    "DCP316",
+    "impassable-site",
+    Severity.WARNING,
+    "A site that lets no light pass (`express: false`) and starts no wavelength again (`regenerate: false`) is a wall:"
+    " the fibers that end in it carry nothing, unless a job or demand of its own needs them.",
+    with_change("demands:", _OVER, with_change("fibers:", _POP)),
+    with_change("demands:", _OVER, with_change("fibers:", _POP.replace(", regenerate: false", ""))),
+)
 
-RULES = (CUT_OFF, IDLE, NO_PATH, PARTED, LONELY, NOTHING)
+RULES = (CUT_OFF, IDLE, NO_PATH, PARTED, LONELY, NOTHING, WALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,7 @@ def check(network: Network) -> list[Finding]:
         *_parted(network, around, walk, [need for need in joined if need.in_failure]),
         *_lonely(network),
         *_nothing(network),
+        *_walls(network, around),
     ]
 
 
@@ -217,6 +233,15 @@ def _lonely(network: Network) -> Iterator[Finding]:
             hint = did_you_mean(group, others, "") if nearest(group, others) else None
             message = f"only fiber `{fiber}` is in the shared-risk group `{group}`"
             yield Finding(LONELY, network.document.locate(loc), message, hint and hint.strip())
+
+
+def _walls(network: Network, around: Adjacency) -> Iterator[Finding]:
+    crossable = crossable_sites(network)
+    for site in network.sites:
+        if site not in crossable and around[site]:
+            span = network.document.locate(("sites", site, "regenerate"), of_key=True)
+            message = f"nothing crosses site `{site}`: its fibers carry nothing"
+            yield Finding(WALL, span, message, "take `express: false` or `regenerate: false` away")
 
 
 def _nothing(network: Network) -> Iterator[Finding]:

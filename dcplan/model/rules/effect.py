@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
+from dcplan.model.ending import asking_pairs
 from dcplan.model.rules.examples import adding, with_change
 
 if TYPE_CHECKING:
@@ -104,10 +105,13 @@ def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
 
 
 def _sites(network: Network) -> Iterator[tuple[Loc, str]]:
+    own = {site for ends in asking_pairs(network) for site in ends}
     at = Counter(end for fiber in network.fibers.values() for end in fiber.ends)
     for name, site in network.sites.items():
         if not any(site.accelerators.values()):
             yield ("sites", name, "power_mw"), "it is compared with the power of accelerators, and there are none"
+        if name in own and not site.regenerate:
+            yield ("sites", name, "regenerate"), "a job or demand of the site needs wavelengths to end there"
         if at[name] < 2:
             yield ("sites", name, "express"), "nothing can pass through a site in which fewer than two fibers end"
 

@@ -1,0 +1,31 @@
+"""Where wavelengths may end: at sites that may regenerate, and where a job or a demand asks for traffic."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from dcplan.model.network import pair
+
+if TYPE_CHECKING:
+    from dcplan.model.network import Network, Pair, SiteId
+
+
+def asking_pairs(network: Network) -> list[Pair]:
+    """Pairs of sites between which a job or a fixed demand may ask for traffic, sorted."""
+    asking = {pair(*demand.between) for demand in network.topology.demands.values()}
+    for job in network.jobs.values():
+        asking |= {pair(a, b) for a, b in combinations(sorted(job.accelerators), 2)}
+    return sorted(ends for ends in asking if ends[0] != ends[1])
+
+
+def ending_sites(network: Network) -> frozenset[SiteId]:
+    """Sites at which a lightpath may end: with `regenerate`, or with traffic of their own."""
+    own = {site for ends in asking_pairs(network) for site in ends}
+    return frozenset(name for name, site in network.sites.items() if site.regenerate or name in own)
+
+
+def crossable_sites(network: Network) -> frozenset[SiteId]:
+    """Sites that traffic of others can cross: as light, or cut and started again."""
+    ending = ending_sites(network)
+    return frozenset(name for name, site in network.sites.items() if site.express or name in ending)
