@@ -28,6 +28,14 @@ def gamma_per_w_m(fiber: FiberType) -> float:
     return 2 * math.pi * NONLINEAR_INDEX_M2_PER_W / (WAVELENGTH_M * fiber.effective_area_um2 * 1e-12)
 
 
+def dispersion_at(fiber: FiberType, frequency_thz: float) -> float:
+    """Chromatic dispersion at a frequency [ps/(nm km)]: D + S (c / f − 1550 nm), S its slope."""
+    if fiber.dispersion_slope_ps_nm2_km == 0:
+        return fiber.dispersion_ps_nm_km
+    wavelength_nm = LIGHT_M_PER_S / frequency_thz * 1e-3
+    return fiber.dispersion_ps_nm_km + fiber.dispersion_slope_ps_nm2_km * (wavelength_nm - WAVELENGTH_M * 1e9)
+
+
 def beta2_s2_per_m(dispersion_ps_nm_km: float) -> float:
     """Magnitude of the group velocity dispersion [s²/m]: |β2| = |D| λ² / (2π c), at least `LEAST_BETA2_S2_PER_M`."""
     beta2 = abs(dispersion_ps_nm_km) * 1e-6 * WAVELENGTH_M**2 / (2 * math.pi * LIGHT_M_PER_S)

@@ -11,17 +11,19 @@ from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
 from dcplan.optics.ledger import Ledger, Named
 from dcplan.optics.loading import Loading, load
 from dcplan.optics.penalty import judge
+from dcplan.optics.tilt import Shape, tilted
 from dcplan.optics.walk import Loads, noise_along
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.catalog.parts import Equipment, Mode
+    from dcplan.catalog.parts import Equipment, FiberType, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
     from dcplan.optics.line import NoLine
     from dcplan.optics.nonlinear import Comb
+    from dcplan.optics.tilt import Lit
 
 
 def evaluate(
@@ -88,14 +90,40 @@ def _order(budget: Budget) -> tuple[bool, float, float, str, str]:
     return (not budget.closes, -budget.rate_gbps, -margin, budget.transponder, budget.mode)
 
 
-def loads_of(network: Network, ways: Sequence[Way], comb: Comb) -> Loads:
-    """Every way under a full load of one mode: launch power, amplifier noise, nonlinear noise."""
-    amplifiers, types, connector = network.catalog.amplifiers, network.catalog.fibers, network.policy.connector_db
-    each: list[Loading] = [
-        load(way.rows, way.line.booster, amplifiers, network.fiber_type(way.line.fiber), connector, comb, types)
-        for way in ways
-    ]
-    return Loads.of(comb, each, [amplifiers[way.line.booster] for way in ways])
+def loads_of(network: Network, ways: Sequence[Way], comb: Comb, beside: Sequence[Sequence[Lit]] = ()) -> Loads:
+    """Every way under a load of one mode: launch power, amplifier noise, nonlinear noise; `beside`: of other bands."""
+    shape = Shape.of(network)
+    each: list[Loading] = []
+    for number, way in enumerate(ways):
+        loading = _plain(network, way, comb)
+        kinds = kinds_of(network, way)
+        if shape.matters(kinds):
+            lit = beside[number] if beside else ()
+            loading = tilted(loading, way.rows, kinds, network.policy.connector_db, comb, shape, lit)
+        each.append(loading)
+    return Loads.of(comb, each, [network.catalog.amplifiers[way.line.booster] for way in ways])
+
+
+def kinds_of(network: Network, way: Way) -> list[FiberType]:
+    """The kind of glass of each span."""
+    types, usual = network.catalog.fibers, network.fiber_type(way.line.fiber)
+    return [types[row.type] if row.type else usual for row in way.rows]
+
+
+def _plain(network: Network, way: Way, comb: Comb) -> Loading:
+    """A way under a load of equal channels that lose alike."""
+    fiber = network.fibers[way.line.fiber]
+    given = network.policy.launch_dbm if fiber.launch_dbm is None else fiber.launch_dbm
+    return load(
+        way.rows,
+        way.line.booster,
+        network.catalog.amplifiers,
+        network.fiber_type(way.line.fiber),
+        network.policy.connector_db,
+        comb,
+        network.catalog.fibers,
+        given,
+    )
 
 
 def _ledger(network: Network, named: Named, journey: Journey, loads: Loads, gear: Mapping[SiteId, Equipment]) -> Ledger:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Array = NDArray[float64]
 
 
+GIVEN_FOR_GHZ = 75.0
+"""Width of the channel that a given launch is stated for [GHz]."""
+
+
 def nli_per_w2(
     kind: FiberType,
     connector_db: float,
@@ -72,7 +76,7 @@ class Loading:
     launch_dbm: float
     """Power per channel in front of each span, as the line's amplifiers allow it [dBm]."""
     limit: str
-    """optimum or amplifier output."""
+    """optimum, amplifier output, given, or given, clipped by amplifier output."""
     noise_factor: float
     """NF × G of the amplifiers behind the spans, at that launch."""
     nli_per_w2: Array
@@ -86,6 +90,8 @@ class Loading:
     tilt_db: Array | None = None
     """What each channel loses beyond the mean: in the worst span, or along the line where levels are made equal at
     sites only [dB]."""
+    sag_db: float = 0.0
+    """By how much the lowest channel leaves the line below the mean [dB]."""
 
     def noise_factor_at(self, launch_dbm: float) -> float:
         """The noise factor at another launch: less light into a long line where a booster lacks gain."""
@@ -111,11 +117,13 @@ def load(
     connector_db: float,
     comb: Comb,
     types: Mapping[str, FiberType] | None = None,
+    given_dbm: float | None = None,
 ) -> Loading:
-    """Launch at the optimum of the centre channel (ASE = 2 NLI), or what the weakest amplifier can put out.
+    """Launch as given, else at the optimum of the centre channel (ASE = 2 NLI), or what amplifiers can put out.
 
     All channels: P + 10 log10 N ≤ output_max_dbm of the booster and of the amplifier behind each span. Where a noise
-    figure follows the input power, launch and noise are found together.
+    figure follows the input power, launch and noise are found together. given_dbm: of a 75 GHz channel; another
+    width launches at the same power density.
     """
     follows = [row for row in rows if amplifiers[row.amplifier].osnr_cubic is not None]
     following = tuple(Following(amplifiers[row.amplifier], row.gain_db) for row in follows)
@@ -124,6 +132,12 @@ def load(
     centre = float(nli[comb.centre])
     largest_dbm = min(amplifiers[name].output_max_dbm for name in {booster, *(row.amplifier for row in rows)})
     most_dbm = largest_dbm - db(comb.channels)
+    if given_dbm is not None:
+        wanted = given_dbm + db(comb.width_ghz / GIVEN_FOR_GHZ)
+        launch = min(wanted, most_dbm)
+        noise = _noise_at(steady, following, launch, comb.width_ghz)
+        limit = "given" if wanted <= most_dbm + 1e-9 else "given, clipped by amplifier output"
+        return Loading(launch, limit, noise, nli, steady, following, comb.width_ghz)
     noise = steady
     for _ in range(SETTLING if following else 0):
         best = dbm(optimum_w(ase_w(noise, comb.centre_thz, comb.baud_gbd), centre)) if noise else most_dbm

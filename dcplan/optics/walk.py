@@ -34,6 +34,8 @@ class Loads:
     """Shape (W, channels)."""
     unlike: Array | None
     """Amplifier noise of each channel over that of the mean channel, shape (W, channels); none: all alike."""
+    sag_db: Array
+    """By how much the lowest channel arrives below the mean, shape (W,) [dB]."""
     boosters: tuple[Amplifier, ...]
     """Distinct boosters."""
     booster: NDArray[int64]
@@ -53,6 +55,7 @@ class Loads:
             noise_factor=np.array([load.noise_factor for load in each]),
             nli_per_w2=np.stack([load.nli_per_w2 for load in each]),
             unlike=_unlike(each),
+            sag_db=np.array([load.sag_db for load in each]),
             boosters=distinct,
             booster=np.array([place[id(amplifier)] for amplifier in boosters]),
         )
@@ -110,7 +113,10 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
     transmitter = 0.0 if mode.tx_osnr_db is None else from_db(-mode.tx_osnr_db)
     fixed = journey.nodes_noise + transmitter
     total = (booster + spans).sum(axis=1)[:, None] * quantum[None, :] + nonlinear + fixed[:, None]
+    if tilt is not None:
+        total += tilt * quantum[None, :]
     worst, rows = total.argmax(axis=1), np.arange(count)
+    spans *= 1.0 if loads.unlike is None else loads.unlike[journey.hops, worst[:, None]]
     power = np.where(journey.hops >= 0, 1e-3 * 10 ** (launch / 10), 0.0)
     last = (journey.hops >= 0).sum(axis=1) - 1
     return Noise(
@@ -122,8 +128,16 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
         nonlinear=loads.nli_per_w2[journey.hops, worst[:, None]] * power**2 * scale,
         launch_dbm=launch,
         starved=starved,
-        arriving_dbm=launch[rows, last] - journey.drop_db,
+        arriving_dbm=launch[rows, last] - journey.drop_db - loads.sag_db[journey.hops[rows, last]],
     )
+
+
+def _unlike(each: Sequence[Loading]) -> Array | None:
+    import numpy as np
+
+    if all(load.unlike is None for load in each):
+        return None
+    return np.stack([np.ones_like(load.nli_per_w2) if load.unlike is None else load.unlike for load in each])
 
 
 def _booster(loads: Loads, way: NDArray[int64], arriving_dbm: Array) -> tuple[Array, Array, Array]:
