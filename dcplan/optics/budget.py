@@ -47,6 +47,15 @@ class Line:
     pmd_ps: float
     back: tuple[SpanRow, ...] = ()
     """The spans in the other direction, numbered from the second end; empty: the mirror image of `spans`."""
+    band: str = ""
+    """The band that its amplifiers serve, where it has a name."""
+    further: tuple[Line, ...] = ()
+    """The same glass in further bands, each with amplifiers of its own; empty in these."""
+
+    @property
+    def in_bands(self) -> tuple[Line, ...]:
+        """The line in each band, from low to high frequency."""
+        return (self, *self.further)
 
     @property
     def huts(self) -> int:
@@ -56,10 +65,11 @@ class Line:
     @property
     def amplifiers(self) -> tuple[str, ...]:
         """Catalog ids of every amplifier of one lit pair: boosters at both ends, one behind each span each way."""
-        other = self.back or self.spans
-        if not self.booster:
-            return ()
-        return (self.booster, *(row.amplifier for row in (*self.spans, *other)), self.booster)
+        names: list[str] = []
+        for line in self.in_bands if self.booster else ():
+            rows = (*line.spans, *(line.back or line.spans))
+            names += [line.booster, *(row.amplifier for row in rows), line.booster]
+        return tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,7 @@ class Budget:
     penalties_db: float | None
     """CD + PMD + PDL + power [dB]; none for infinite."""
     margins_db: float
-    """System margin + ageing [dB]."""
+    """System margin + ageing + allowance for ripple and equalisation [dB]."""
     margin_db: float | None
     """gsnr − required − penalties − margins [dB]; the mode closes if it is not negative; none for −infinity."""
     rx_dbm: float

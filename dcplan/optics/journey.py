@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,8 @@ class Journey:
     dispersion_ps_nm: Array
     pmd_ps: Array
     pdl_db: Array
+    allowance_db: Array
+    """Reserve for ripple behind spans and unequal channels behind lines, as the policy has it [dB]."""
 
 
 def passable(network: Network, route: Route) -> bool:
@@ -108,6 +111,7 @@ def journey(
         dispersion_ps_nm=np.abs(_along(lines.dispersion_ps_nm, hops) + _along(nodes.dispersion_ps_nm, at)),
         pmd_ps=np.sqrt(pmd),
         pdl_db=np.sqrt(pdl),
+        allowance_db=_along(lines.allowance_db, hops),
     )
 
 
@@ -178,19 +182,27 @@ class _Sums:
     parts_pmd_ps2: Array
     """Of the amplifiers."""
     pdl_db2: Array
+    allowance_db: Array
 
     @classmethod
     def of(cls, network: Network, ways: Sequence[Way]) -> _Sums:
         import numpy as np
 
-        kinds = [(network.fiber_type(way.line.fiber), way.line.length_km) for way in ways]
+        policy, types = network.policy, network.catalog.fibers
+        kinds = [
+            [(types[row.type] if row.type else network.fiber_type(way.line.fiber), row.length_km) for row in way.rows]
+            for way in ways
+        ]
         parts = [
             [network.catalog.amplifiers[name] for name in (way.line.booster, *(row.amplifier for row in way.rows))]
             for way in ways
         ]
         return cls(
-            dispersion_ps_nm=np.array([kind.dispersion_ps_nm_km * length for kind, length in kinds]),
-            pmd_ps2=np.array([kind.pmd_ps_sqrt_km**2 * length for kind, length in kinds]),
+            dispersion_ps_nm=np.array([math.fsum(kind.dispersion_ps_nm_km * km for kind, km in mine) for mine in kinds]),
+            pmd_ps2=np.array([math.fsum(kind.pmd_ps_sqrt_km**2 * km for kind, km in mine) for mine in kinds]),
             parts_pmd_ps2=np.array([sum(part.pmd_ps**2 for part in mine) for mine in parts]),
             pdl_db2=np.array([sum(part.pdl_db**2 for part in mine) for mine in parts]),
+            allowance_db=np.array(
+                [len(way.rows) * policy.ripple_db_per_span + policy.equalisation_db_per_line for way in ways]
+            ),
         )

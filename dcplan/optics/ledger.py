@@ -86,6 +86,7 @@ class Ledger:
             BudgetItem("noise", "transmitter", mode.tx_osnr_db),
         )
         self.required = BudgetItem("required", "required OSNR", mode.required_osnr_db)
+        self.allowance: list[float] = journey.allowance_db.tolist()
         self.tail = (
             BudgetItem("margin", "system margin", policy.margin_db),
             BudgetItem("margin", "ageing", policy.ageing_db),
@@ -122,7 +123,7 @@ class Ledger:
             gsnr_db=-db(self.total[row]),
             required_osnr_db=mode.required_osnr_db or 0.0,
             penalties_db=_finite(self.penalties[row]),
-            margins_db=self.policy.margin_db + self.policy.ageing_db,
+            margins_db=self.policy.margin_db + self.policy.ageing_db + self.allowance[row],
             margin_db=_finite(self.margin[row]),
             rx_dbm=self.received[row],
             limit=self._limit(row),
@@ -158,9 +159,18 @@ class Ledger:
             self._penalty("PDL", "PDL", row),
             BudgetItem("penalty", "received power", _finite(self.pays["power"][row])),
             *self.tail,
+            *self._ripple(row),
             BudgetItem("sum", "margin", _finite(self.margin[row])),
         ]
         return tuple(items)
+
+    def _ripple(self, row: int) -> tuple[BudgetItem, ...]:
+        if self.allowance[row] == 0:
+            return ()
+        ways, policy = self.journey.ways[row], self.policy
+        spans = sum(len(way.rows) for way in ways)
+        why = f"{spans} × {policy.ripple_db_per_span:g} dB a span, {len(ways)} × {policy.equalisation_db_per_line:g} a line"
+        return (BudgetItem("margin", "ripple and equalisation", self.allowance[row], why),)
 
     def _penalty(self, shown: str, name: str, row: int) -> BudgetItem:
         why = f"{self.amounts[name][row]:.4g}{self.most[name]}"

@@ -54,7 +54,10 @@ class Verdict:
 
 
 def judge(journey: Journey, noise: Noise, mode: Mode, policy: Policy) -> Verdict:
-    """Margin = GSNR − required OSNR − CD, PMD, PDL and power penalties − system margin − ageing [dB], in 0.1 nm."""
+    """Margin = GSNR − required OSNR − CD, PMD, PDL and power penalties − reserve [dB], in 0.1 nm.
+
+    Reserve: system margin, ageing, and what the policy allows for ripple and unequal channels.
+    """
     import numpy as np
 
     received = noise.arriving_dbm if mode.rx_max_dbm is None else np.minimum(noise.arriving_dbm, mode.rx_max_dbm)
@@ -65,5 +68,6 @@ def judge(journey: Journey, noise: Noise, mode: Mode, policy: Policy) -> Verdict
     power = np.where(received < least, np.inf, 0.0)
     penalties = dispersion + pmd + pdl + power
     required = math.inf if mode.required_osnr_db is None else mode.required_osnr_db
-    margin = -10 * np.log10(noise.total) - required - penalties - policy.margin_db - policy.ageing_db
+    reserve = policy.margin_db + policy.ageing_db + journey.allowance_db
+    margin = -10 * np.log10(noise.total) - required - penalties - reserve
     return Verdict(received, dispersion, pmd, pdl, power, penalties, margin)
