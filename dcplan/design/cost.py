@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HUT_PUE = 1.5
 """Power usage effectiveness assumed for amplifier huts: small rooms cooled by their own units."""
+L_BAND_FACTOR = 2.0
+"""Price of L-band terminal gear over that for the C band, an estimate; L-band amplifiers have prices of their own."""
 UNPRICED = "no price known, counted as 0"
 """The source of a bill item whose price nobody stated."""
 
@@ -36,20 +38,9 @@ def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
     """Amplifiers in both directions, terminal gear at both ends, their energy, and the lease of lit pairs.
 
     Each direction has one booster at its head and one amplifier behind each span; the last of these stands at the far
-    site, the others in huts. Lease = US$/(km year) × km × years per pair.
+    site, the others in huts. All of it once for each band. Lease = US$/(km year) × km × years per pair.
     """
-    a, b = network.fibers[line.fiber].ends
-    items: list[BillItem] = []
-    for site in (a, b):
-        items += _amplifier(network, line.booster, pairs, _pue(network, site))
-        gear = terminal(network, site)
-        equipment = network.catalog.equipment[gear]
-        items.append(_priced(network, gear, equipment, "terminal gear", pairs))
-        items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
-    last = len(line.spans) - 1
-    for i, span in enumerate(line.spans):
-        items += _amplifier(network, span.amplifier, pairs, _pue(network, b) if i == last else HUT_PUE)
-        items += _amplifier(network, span.amplifier, pairs, _pue(network, a) if i == 0 else HUT_PUE)
+    items = [item for each in line.in_bands for item in _band_items(network, each, pairs)]
     fiber, years = network.fibers[line.fiber], network.policy.years
     what = f"lease of one pair, {fiber.total_km:g} km, {years:g} years"
     lease = fiber.lease_usd_per_km_year
@@ -57,6 +48,36 @@ def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
     source = UNPRICED if lease is None else "topology file"
     items.append(BillItem(line.fiber, what, pairs, unit, unit * pairs, source, "low" if lease is None else "high"))
     return items
+
+
+def _band_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
+    """Amplifiers and terminal gear of one band on lit pairs."""
+    a, b = network.fibers[line.fiber].ends
+    items: list[BillItem] = []
+    for site in (a, b):
+        if line.booster:
+            items += _amplifier(network, line.booster, pairs, _pue(network, site))
+        gear = terminal(network, site)
+        equipment = network.catalog.equipment[gear]
+        items.append(_in_band(_priced(network, gear, equipment, "terminal gear", pairs), line.band))
+        items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
+    for site, rows in ((b, line.spans), (a, line.back or line.spans[::-1])):
+        for place, row in enumerate(rows, 1):
+            if row.amplifier:
+                items += _amplifier(
+                    network, row.amplifier, pairs, _pue(network, site) if place == len(rows) else HUT_PUE
+                )
+    return items
+
+
+def _in_band(item: BillItem, band: str) -> BillItem:
+    """Terminal gear for the L band at twice the price, an estimate; other bands as they are."""
+    if band != "l":
+        return item
+    unit = item.unit_usd * L_BAND_FACTOR
+    source = f"{item.source}, times {L_BAND_FACTOR:g} for the L band (newDATAmagazine assumption)"
+    what = f"{item.what}, L band"
+    return replace(item, what=what, unit_usd=unit, total_usd=unit * item.quantity, source=source, confidence="low")
 
 
 def build_items(network: Network, fiber: FiberId) -> list[BillItem]:

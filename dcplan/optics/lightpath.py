@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import load_of, terminal, usable_modes
@@ -11,19 +12,19 @@ from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
 from dcplan.optics.ledger import Ledger, Named
 from dcplan.optics.loading import Loading, load
 from dcplan.optics.penalty import judge
-from dcplan.optics.tilt import Shape, tilted
+from dcplan.optics.tilt import Lit, Shape, tilted
 from dcplan.optics.walk import Loads, noise_along
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.catalog.bands import NamedBand
     from dcplan.catalog.parts import Equipment, FiberType, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
     from dcplan.optics.line import NoLine
     from dcplan.optics.nonlinear import Comb
-    from dcplan.optics.tilt import Lit
 
 
 def evaluate(
@@ -53,21 +54,67 @@ def evaluate(
     budgets: dict[int, list[Budget]] = {number: [] for number in lit}
     if lit:
         used = {fiber for number in lit for fiber in routes[number].fibers}
-        ways = ways_of(network, {fiber: line for fiber, line in whole.items() if fiber in used})
+        there_and_back = [
+            _Lit.of(network, {fiber: line for fiber, line in whole.items() if fiber in used}, place)
+            for place in range(len(network.topology.gear.bands))
+        ]
         chosen = [routes[number] for number in lit]
-        there, back = (journey(network, chosen, ways, back=direction) for direction in (False, True))
+        journeys = [
+            [journey(network, chosen, band.ways, back=direction) for band in there_and_back]
+            for direction in (False, True)
+        ]
         gear = {site: terminal(network, site)[1] for site in network.sites}
         for transponder, name, mode in usable_modes(network) if modes is None else modes:
-            comb = load_of(network, mode)
-            loads = loads_of(network, list(ways.values()), comb)
+            loads = _in_bands(network, there_and_back, mode)
+            channels = sum(load.comb.channels for load in loads if load is not None)
             named = Named(transponder, name, mode)
-            ledgers = [_ledger(network, named, way, loads, gear) for way in (there, back)]
+            ledgers = [
+                [_ledger(network, named, way, load, gear) for way, load in zip(ways, loads, strict=True) if load]
+                for ways in journeys
+            ]
             for row, number in enumerate(lit):
-                worse, better = sorted(ledgers, key=lambda ledger: (ledger.margin[row], -ledger.total[row]))
-                budgets[number].append(worse.budget(row, itemise=itemise, other=better.other_way(row)))
+                worst = [min(bands, key=lambda ledger: _badness(ledger, row)) for bands in ledgers]
+                worse, better = sorted(worst, key=lambda ledger: _badness(ledger, row))
+                budget = worse.budget(row, itemise=itemise, other=better.other_way(row))
+                budgets[number].append(budget if len(loads) == 1 else replace(budget, channels=channels))
     return tuple(
         _lightpath(network, whole, number, route, budgets.get(number, [])) for number, route in enumerate(routes)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lit:
+    """The lines in one band, both ways."""
+
+    band: NamedBand
+    ways: Mapping[tuple[FiberId, SiteId], Way]
+
+    @classmethod
+    def of(cls, network: Network, lines: Mapping[FiberId, Line], place: int) -> _Lit:
+        """The band at a place in the network's bands; glass without amplifiers serves all of them."""
+        own = {fiber: line.in_bands[min(place, len(line.further))] for fiber, line in lines.items()}
+        return cls(network.topology.gear.bands[place], ways_of(network, own))
+
+
+def _in_bands(network: Network, bands: Sequence[_Lit], mode: Mode) -> list[Loads | None]:
+    """The loads of one mode in each band, all lit at once; none where no channel fits."""
+    combs = [load_of(network, mode, each.band) for each in bands]
+    if len(bands) == 1:
+        return [loads_of(network, list(bands[0].ways.values()), combs[0])]
+    lit = [
+        [Lit(comb, _plain(network, way, comb).launch_dbm) for way in each.ways.values()] if comb.channels else []
+        for each, comb in zip(bands, combs, strict=True)
+    ]
+    found: list[Loads | None] = []
+    for place, (each, comb) in enumerate(zip(bands, combs, strict=True)):
+        others = [levels for other, levels in enumerate(lit) if other != place and levels]
+        beside = [tuple(levels[number] for levels in others) for number in range(len(each.ways))]
+        found.append(loads_of(network, list(each.ways.values()), comb, beside) if comb.channels else None)
+    return found
+
+
+def _badness(ledger: Ledger, row: int) -> tuple[float, float]:
+    return ledger.margin[row], -ledger.total[row]
 
 
 def _lightpath(

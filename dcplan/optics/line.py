@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dcplan.catalog.bands import covers
 from dcplan.optics.allowed import allowed_amplifiers, terminal
 from dcplan.optics.amplifier import (
     LATENCY_MS,
@@ -28,6 +29,7 @@ from dcplan.units import db, dbm, from_db, watts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.catalog.bands import NamedBand
     from dcplan.catalog.parts import Amplifier
     from dcplan.model.network import FiberId, Network
 
@@ -61,20 +63,34 @@ def design_line(network: Network, fiber: FiberId) -> Line | NoLine:
     allow. Behind each span stands the amplifier that is there already, else the one that leaves the best GSNR there
     (noise figure at the working gain, padding, output limit); a booster, the same at both ends, that is there or
     leaves the line the best GSNR. The preamplifier brings a channel back to launch power. Without amplifiers, glass
-    alone. Latency: length × group index / c and 0.1 µs for each amplifier.
+    alone. In several bands, amplifiers of each band at the same places. Latency: length × group index / c and 0.1 µs
+    for each amplifier.
     """
+    bands, lines = network.topology.gear.bands, []
+    cut = [spans_of(network, fiber, allowed_amplifiers(network, band)) for band in bands]
+    for spans in cut:
+        if isinstance(spans, NoSplit):
+            return NoLine(fiber, spans.reason, None, (spans.key,))
+    shortest = max((spans for spans in cut if not isinstance(spans, NoSplit)), key=len)
+    if not network.fibers[fiber].amplified:
+        return _line(network, fiber, "", tuple(_bare(span) for span in shortest), ())
+    for band in bands:
+        line = _in_band(network, fiber, band, shortest)
+        if isinstance(line, NoLine):
+            named = f"{band.name} band: " if len(bands) > 1 else ""
+            return replace(line, reason=named + line.reason)
+        lines.append(line)
+    return replace(lines[0], further=tuple(lines[1:]))
+
+
+def _in_band(network: Network, fiber: FiberId, band: NamedBand, spans: tuple[PlainSpan, ...]) -> Line | NoLine:
+    """The amplifiers of one band; those that are there already and serve another band stay out of it."""
     cable, policy = network.fibers[fiber], network.policy
-    allowed = allowed_amplifiers(network)
-    spans = spans_of(network, fiber, allowed)
-    if isinstance(spans, NoSplit):
-        return NoLine(fiber, spans.reason, None, (spans.key,))
-    if not cable.amplified:
-        return _line(network, fiber, "", tuple(_bare(span) for span in spans), ())
     limit_db = policy.max_span_loss_db
     cut = cable.spans is None and cable.huts_km is None and policy.span_split == "equal"
     if cut and spans[0].loss_db > limit_db + 1e-9:
         return NoLine(fiber, f"connectors, splices and repairs alone exceed the span loss limit of {limit_db:g} dB", 1)
-    plant, ways = _Plant(network, fiber, allowed, reference_comb(network)), []
+    plant, ways = _Plant(network, fiber, allowed_amplifiers(network, band), reference_comb(band), band), []
     for numbered in (list(enumerate(spans, 1)), list(enumerate(spans, 1))[::-1]):
         rows = _amplify(plant, numbered)
         if isinstance(rows, NoLine):
@@ -82,18 +98,18 @@ def design_line(network: Network, fiber: FiberId) -> Line | NoLine:
         ways.append(rows)
     nli = plant.nli_per_w2(spans)
     add_db = max(terminal(network, site)[1].loss_db for site in cable.ends)
-    booster = cable.booster or _booster(plant, REFERENCE_TRANSMIT_DBM - add_db, nli, ways)
+    given = plant.serving(cable.booster)
+    booster = given or _booster(plant, REFERENCE_TRANSMIT_DBM - add_db, nli, ways)
     if booster is None:
         return NoLine(fiber, "no allowed amplifier may stand as a booster", None)
-    if not may_stand(network.catalog.amplifiers[booster], "booster") and cable.booster is not None:
+    if given is not None and not may_stand(network.catalog.amplifiers[booster], "booster"):
         return NoLine(fiber, f"{booster} cannot be a booster", None, ("booster",))
-    return _line(network, fiber, booster, *ways)
+    return replace(_line(network, fiber, booster, *ways), band="" if band.name == "band" else band.name)
 
 
-def reference_comb(network: Network) -> Comb:
+def reference_comb(band: NamedBand) -> Comb:
     """The load by which amplifiers are compared: the band full of reference channels, at least one."""
-    gear = network.topology.gear
-    comb = full_load(gear.band_start_thz, gear.band_end_thz, REFERENCE_WIDTH_GHZ, REFERENCE_BAUD_GBD)
+    comb = full_load(band.start_thz, band.end_thz, REFERENCE_WIDTH_GHZ, REFERENCE_BAUD_GBD)
     return comb if comb.channels else Comb(comb.first_thz, comb.width_ghz, comb.baud_gbd, 1)
 
 
@@ -139,6 +155,11 @@ class _Plant:
     fiber: FiberId
     allowed: Mapping[str, Amplifier]
     comb: Comb
+    band: NamedBand
+
+    def serving(self, name: str | None) -> str | None:
+        """An amplifier that stands there already, where it serves this band."""
+        return name if name is not None and covers(self.network.catalog.amplifiers[name].band, self.band) else None
 
     def nli_per_w2(self, spans: Sequence[PlainSpan]) -> float:
         """Nonlinear noise of the centre channel [1/W²]."""
@@ -148,9 +169,10 @@ class _Plant:
 
     def given(self, role: str, number: int, span: PlainSpan) -> tuple[str, tuple[str | int, ...]] | None:
         """The amplifier that stands behind a span already, and where the file says so."""
-        if role == "preamp" and (preamp := self.network.fibers[self.fiber].preamp) is not None:
+        if role == "preamp" and (preamp := self.serving(self.network.fibers[self.fiber].preamp)) is not None:
             return preamp, ("preamp",)
-        return None if span.amplifier is None else (span.amplifier, ("spans", number - 1, "amplifier"))
+        there = self.serving(span.amplifier)
+        return None if there is None else (there, ("spans", number - 1, "amplifier"))
 
     def need(self, role: str, span: PlainSpan) -> Need:
         """What a place asks, padded to the least loss of the policy."""

@@ -78,7 +78,8 @@ def interaction(comb: Comb, attenuation_db_per_km: float, dispersion_ps_nm_km: f
 def span_nli_per_w2(fiber: FiberType, comb: Comb, attenuation_db_per_km: float, length_km: float) -> Array:
     """Nonlinear noise of one span, shape (channels,) [1/W²]: P_NLI = η P³, P per channel behind the input connector.
 
-    η_i = γ² Leff² × interaction, with the dispersion at the centre of the comb; P_NLI in the signal bandwidth, both before the loss of the span.
+    η_i = γ² Leff² × interaction, with the dispersion at the centre of the comb; P_NLI in the signal bandwidth, both
+    before the loss of the span.
     """
     length = effective_length_m(attenuation_db_per_km, length_km)
     eta: Array = (gamma_per_w_m(fiber) * length) ** 2 * interaction(

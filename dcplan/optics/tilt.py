@@ -71,9 +71,9 @@ def tilted(
     """The loading with channels that lose unlike; `beside`: other bands on the same fiber; kinds: of each row.
 
     e_k,i: what channel i loses in span k beyond the mean [dB], by Raman scattering and wavelength. Levels made equal
-    behind each span: its amplifier gives e more, its noise grows by 10^(e_k,i / 10). Made equal at sites only: channel i is
-    lower by e_1,i + … + e_k,i behind span k, and noise over signal greater by that; its nonlinear noise follows the
-    power in front of each span. Gains and launch stay those of the mean channel.
+    behind each span: its amplifier gives e more, its noise grows by 10^(e_k,i / 10). Made equal at sites only: channel
+    i is lower by e_1,i + … + e_k,i behind span k, and noise over signal greater by that; its nonlinear noise follows
+    the power in front of each span. Gains and launch stay those of the mean channel.
     """
     import numpy as np
 
@@ -106,7 +106,7 @@ def tilted(
 
 
 def wavelength_loss_db(kind: FiberType, frequency_thz: Array, length_km: float) -> Array:
-    """Loss beyond that at the middle of the C band [dB]: WDL × km × (f − 193.725 THz) / 4.8 THz; the upper edge more."""
+    """Loss beyond that at the middle of the C band [dB]: WDL × km × (f − 193.725 THz) / 4.8 THz."""
     band = BANDS["c"]
     middle, width = (band.start_thz + band.end_thz) / 2, band.end_thz - band.start_thz
     result: Array = kind.wdl_db_per_km * length_km * (frequency_thz - middle) / width
