@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dcplan.design.result import Demand, Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
+    from dcplan.interop.gnpy.export import Exported
     from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
@@ -144,6 +145,21 @@ def optics(network: Network) -> Optics:
 
     lines = design_lines(network)
     return Optics(lines, evaluate(network, lines, routes(network)))
+
+
+def export(network: Network, form: str, mode: str | None = None) -> Exported:
+    """The designed network as files of another program, with what these cannot say. `form`: gnpy.
+
+    mode: whose full load the files hold for, as `TRANSPONDER:MODE`; none: that which closes on most fibers.
+    UsageError for a form or mode that is not there.
+    """
+    from dcplan.interop import check_form
+    from dcplan.interop.gnpy.comb import mode_for
+    from dcplan.interop.gnpy.export import export as write
+
+    check_form(form)
+    light = optics(network)
+    return write(network, light.fibers, light.lightpaths, mode_for(network, light.lightpaths, mode))
 
 
 def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:

@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "steps": "Print every parallelism plan of every job, side by side.",
     "explain": "Explain a finding: why it matters, a bad file and a good one.",
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
+    "export": "Write a designed network for another program: GNPy.",
     "schema": "Print the JSON Schema of a topology or plan file.",
 }
 """Command -> its line in the help. `run` in `dcplan.cli.commands.<command>` says more, and is loaded when called."""

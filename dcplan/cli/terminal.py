@@ -15,7 +15,7 @@ from dcplan.cli.codes import READER_GONE
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TextIO
 
 WIDTH_IN_A_PIPE = 80
@@ -60,6 +60,22 @@ def emit(text: str, output: Path | None = None, *, force: bool = False) -> None:
         _write(text, output, force=force)
     except OSError as error:
         raise UsageError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+def emit_all(files: Mapping[str, str], folder: Path, *, force: bool = False) -> None:
+    """Write texts by name into a folder, which is made if it is not there: all, or none where one is in the way.
+
+    UsageError when a file exists and `force` is not given, or when the folder cannot be written.
+    """
+    there = [name for name in files if (folder / name).exists()]
+    if there and not force:
+        raise UsageError(f"{folder / there[0]} exists: --force overwrites it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    for name, text in files.items():
+        emit(text, folder / name, force=force)
 
 
 def _write(text: str, output: Path, *, force: bool) -> None:
