@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import terminal
-from dcplan.units import from_db
+from dcplan.optics.fiber import WAVELENGTH_M
+from dcplan.units import LIGHT_M_PER_S, from_db
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
+    from dcplan.catalog.bands import NamedBand
     from dcplan.catalog.parts import Equipment
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Line, SpanRow
@@ -53,6 +55,7 @@ class Journey:
     nodes_noise: Array
     """Noise over signal in 0.1 nm of add, passes and drop; shape (R,)."""
     dispersion_ps_nm: Array
+    """The larger of those at the two edges of the band."""
     pmd_ps: Array
     pdl_db: Array
     allowance_db: Array
@@ -81,9 +84,17 @@ def ways_of(network: Network, lines: Mapping[FiberId, Line]) -> dict[tuple[Fiber
 
 
 def journey(
-    network: Network, routes: Sequence[Route], ways: Mapping[tuple[FiberId, SiteId], Way], *, back: bool
+    network: Network,
+    routes: Sequence[Route],
+    ways: Mapping[tuple[FiberId, SiteId], Way],
+    *,
+    back: bool,
+    band: NamedBand | None = None,
 ) -> Journey:
-    """All routes from their first site to their last, or back; each must be passable and have lines throughout."""
+    """All routes from their first site to their last, or back; each must be passable and have lines throughout.
+
+    band: the one that the ways serve, by default the network's lowest.
+    """
     import numpy as np
 
     index = {key: number for number, key in enumerate(ways)}
@@ -101,6 +112,10 @@ def journey(
     pdl += nodes.add_drop_pdl_db2[start] + nodes.add_drop_pdl_db2[end]
     loss = np.where(hops >= 0, nodes.express_loss_db[at[:, :-1]], 0.0)
     loss[:, 0] = nodes.loss_db[start]
+    at_1550 = _along(lines.dispersion_ps_nm, hops) + _along(nodes.dispersion_ps_nm, at)
+    rise = _along(lines.rise_ps_nm2, hops)
+    band = network.topology.gear.bands[0] if band is None else band
+    offset_nm = LIGHT_M_PER_S * 1e-3 / np.array([band.start_thz, band.end_thz]) - WAVELENGTH_M * 1e9
     return Journey(
         ways=tuple(tuple(ways[key] for key in mine) for mine in keys),
         ends=tuple(sites[-1] for sites, _ in walks),
@@ -108,7 +123,7 @@ def journey(
         loss_before_db=loss,
         drop_db=nodes.loss_db[end],
         nodes_noise=_along(nodes.express_noise, passed, nodes.add_drop_noise[start] + nodes.add_drop_noise[end]),
-        dispersion_ps_nm=np.abs(_along(lines.dispersion_ps_nm, hops) + _along(nodes.dispersion_ps_nm, at)),
+        dispersion_ps_nm=np.abs(at_1550[:, None] + rise[:, None] * offset_nm[None, :]).max(axis=1),
         pmd_ps=np.sqrt(pmd),
         pdl_db=np.sqrt(pdl),
         allowance_db=_along(lines.allowance_db, hops),
@@ -178,6 +193,9 @@ class _Sums:
     """What each way adds: dispersion; PMD and PDL squared, since they add in quadrature."""
 
     dispersion_ps_nm: Array
+    """At 1550 nm."""
+    rise_ps_nm2: Array
+    """By how much it rises with each nanometre."""
     pmd_ps2: Array
     parts_pmd_ps2: Array
     """Of the amplifiers."""
@@ -198,7 +216,12 @@ class _Sums:
             for way in ways
         ]
         return cls(
-            dispersion_ps_nm=np.array([math.fsum(kind.dispersion_ps_nm_km * km for kind, km in mine) for mine in kinds]),
+            dispersion_ps_nm=np.array(
+                [math.fsum(kind.dispersion_ps_nm_km * km for kind, km in mine) for mine in kinds]
+            ),
+            rise_ps_nm2=np.array(
+                [math.fsum(kind.dispersion_slope_ps_nm2_km * km for kind, km in mine) for mine in kinds]
+            ),
             pmd_ps2=np.array([math.fsum(kind.pmd_ps_sqrt_km**2 * km for kind, km in mine) for mine in kinds]),
             parts_pmd_ps2=np.array([sum(part.pmd_ps**2 for part in mine) for mine in parts]),
             pdl_db2=np.array([sum(part.pdl_db**2 for part in mine) for mine in parts]),

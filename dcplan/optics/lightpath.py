@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dcplan.optics import unamplified
 from dcplan.optics.allowed import load_of, terminal, usable_modes
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
@@ -39,19 +40,23 @@ def evaluate(
 
     Each has the budget of every allowed mode whose OSNR is published and whose width fits the band, or of the `modes`
     given (transponder, mode name, mode): at full load, on its worst channel, in its worse direction; those that close
-    first, fastest first, then widest margin. A route over a fiber without a line, or through a site that lets no
-    light pass, has no budgets. Without `itemise` budgets have no items: for thousands of candidates, of which few
+    first, fastest first, then widest margin. A route over a fiber without a line, through a site that lets no light
+    pass, or over a fiber without amplifiers and further, has no budgets. Without `itemise` budgets have no items: for thousands of candidates, of which few
     are shown.
     1/GSNR = 1/OSNR_tx + 1/OSNR_add + Σ_lines (1/OSNR_booster + 1/OSNR_spans + 1/OSNR_NLI) + Σ_passes 1/OSNR +
     1/OSNR_drop, all in 0.1 nm. Source: GNPy; Poggiolini, arXiv:1209.0394.
     """
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line)}
+    amplified = {fiber for fiber, line in whole.items() if line.booster}
     lit = [
         number
         for number, route in enumerate(routes)
-        if route.fibers and all(fiber in whole for fiber in route.fibers) and passable(network, route)
+        if route.fibers and amplified.issuperset(route.fibers) and passable(network, route)
     ]
     budgets: dict[int, list[Budget]] = {number: [] for number in lit}
+    for number, route in enumerate(routes):
+        if len(route.fibers) == 1 and (bare := whole.get(route.fibers[0])) is not None and not bare.booster:
+            budgets[number] = unamplified.budgets(network, bare, modes=modes, itemise=itemise)
     if lit:
         used = {fiber for number in lit for fiber in routes[number].fibers}
         there_and_back = [
@@ -60,7 +65,7 @@ def evaluate(
         ]
         chosen = [routes[number] for number in lit]
         journeys = [
-            [journey(network, chosen, band.ways, back=direction) for band in there_and_back]
+            [journey(network, chosen, one.ways, back=direction, band=one.band) for one in there_and_back]
             for direction in (False, True)
         ]
         gear = {site: terminal(network, site)[1] for site in network.sites}

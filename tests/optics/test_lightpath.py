@@ -215,7 +215,7 @@ def test_no_mode_closes_beyond_its_last_dispersion_point(km: float) -> None:
         ({"pmd_penalty": [[0.1, 0.5]]}, "PMD"),
         ({"rx_min_dbm": 10}, "power"),
         ({"required_osnr_db": 60}, "OSNR"),
-        ({"cd_penalty": [[1400, 0.5]], "required_osnr_db": 5}, "dispersion"),
+        ({"cd_penalty": [[1480, 0.5]], "required_osnr_db": 5}, "dispersion"),
         ({"required_osnr_db": 5}, "OSNR"),
     ],
 )
