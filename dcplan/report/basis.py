@@ -86,6 +86,8 @@ def inputs(plan: Plan) -> Table:
     if proof.bound_usd is not None:
         bound = Cell(f"US$ {proof.bound_usd:,.0f}", proof.bound_usd)
         rows.append((say("proof"), say("no design costs less than"), bound))
+    if proof.spectrum:
+        rows.append((say("proof"), say("places in the spectrum"), say(proof.spectrum)))
     columns = (
         text_column("kind", "Kind", 7),
         text_column("name", "Name", 12),

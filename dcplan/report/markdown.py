@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dcplan.model.grid import SLOT_GHZ
+from dcplan.report.strip import shrink
 from dcplan.report.text import used_columns
 from dcplan.report.width import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dcplan.report.sheet import Fact, Notice, Row, Table, View
+    from dcplan.report.sheet import Column, Fact, Notice, Row, Table, View
+
+
+STRIP = 96
+"""Columns of a strip."""
 
 
 def draw(view: View, *, main: bool = False) -> str:
@@ -60,16 +66,23 @@ def draw_grid(table: Table) -> list[str]:
     """The rows alone, with heads and total."""
     used = used_columns(table)
     chosen = [table.columns[i] for i in used]
-    heads = [escape(f"{column.head} [{column.unit}]" if column.unit else column.head) for column in chosen]
+    heads = [escape(_head(column)) for column in chosen]
     rule = ["---:" if column.right else "---" for column in chosen]
-    rows = [_cells(row, used) for row in table.rows]
+    rows = [_cells(table, row, used) for row in table.rows]
     if table.total:
-        rows.append([f"**{cell}**" if cell else "" for cell in _cells(table.total, used)])
+        rows.append([f"**{cell}**" if cell else "" for cell in _cells(table, table.total, used)])
     return [*map(_line, [heads, rule, *rows])]
 
 
-def _cells(row: Row, used: Iterable[int]) -> list[str]:
-    return [mark(row[i].text) for i in used]
+def _head(column: Column) -> str:
+    if column.scale:
+        end_thz = column.scale.start_thz + column.scale.slots * SLOT_GHZ / 1e3
+        return f"{column.head}, {column.scale.start_thz:g} to {end_thz:g}"
+    return f"{column.head} [{column.unit}]" if column.unit else column.head
+
+
+def _cells(table: Table, row: Row, used: Iterable[int]) -> list[str]:
+    return [f"`{shrink(row[i].text, STRIP)}`" if table.columns[i].scale else mark(row[i].text) for i in used]
 
 
 def _line(cells: Sequence[str]) -> str:

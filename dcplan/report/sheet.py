@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from dcplan.report.strip import Scale
 from dcplan.units import significant
 
 Value = str | int | float | bool | None
@@ -41,6 +42,8 @@ class Column:
     right: bool = False
     wrap: int = 0
     """Least width to which a text may be wrapped; 0: never wrapped."""
+    scale: Scale | None = None
+    """A strip: its cells hold one mark per slot, and are drawn as wide as the page allows, with this scale above."""
     footnote: bool = False
     """Goes below the table as numbered notes where the page is narrow: long texts that repeat."""
 
@@ -98,6 +101,11 @@ def text_column(key: str, head: str, wrap: int = 8) -> Column:
 def number_column(key: str, head: str, unit: str = "") -> Column:
     """A column of numbers, right-aligned, its unit below its head."""
     return Column(key, head, unit, right=True)
+
+
+def strip_column(key: str, head: str, scale: Scale) -> Column:
+    """A column of strips, the last of its table."""
+    return Column(key, head, scale=scale)
 
 
 def say(text: str, tone: Tone = "") -> Cell:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.report.sheet import NOTHING
+from dcplan.report.strip import ruler, shrink
 from dcplan.report.width import columns, pad, plain, wrap
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ NARROWEST, WIDEST = 60, 160
 INDENT = 2
 DEEPER = 6
 LONG_WORD = 16
+STRIP = 30
+"""Columns that a strip takes at least."""
 _CODES = {"ok": "32", "bad": "1;31", "warn": "33", "dim": "2", "strong": "1"}
 _TONES = {"ok": "ok", "FAIL": "bad", "gap": "warn", "~": "warn"}
 
@@ -90,6 +93,7 @@ def draw_table(table: Table, page: Page) -> list[str]:
     if not table.rows:
         return [*title, *_note(table.note or "none", page)]
     room = page.width - INDENT
+    table = _stretched(table, room)
     grid, notes = _fit(table, room), [table.note] if table.note else []
     if any(table.columns[i].footnote for i in grid.below):
         table, found = _footnoted(table)
@@ -97,12 +101,35 @@ def draw_table(table: Table, page: Page) -> list[str]:
     if same := _constant(table, grid):
         notes.append(f"In all rows: {'; '.join(_labelled(table.columns[i], text) for i, text in same.items())}.")
         grid = replace(grid, below=tuple(i for i in grid.below if i not in same))
-    rule = [page.paint("─" * width, "dim") for width in grid.widths]
+    rule = [
+        page.paint(ruler(scale, width)[1] if (scale := table.columns[i].scale) else "─" * width, "dim")
+        for i, width in zip(grid.shown, grid.widths, strict=True)
+    ]
     body = [line for row in table.rows for line in _draw_row(table, grid, row, page)]
     if table.total:
         body += [_join(rule, grid), *_draw_row(table, grid, table.total, page)]
     foot = [line for note in notes for line in _note(note, page)]
     return [*title, *_draw_heads(table, grid, page), _join(rule, grid), *body, *foot]
+
+
+def _stretched(table: Table, room: int) -> Table:
+    """Strips drawn in what the other columns leave of the page; those may be wrapped to make room for `STRIP`."""
+    strips = [i for i, column in enumerate(table.columns) if column.scale]
+    if not strips:
+        return table
+    others = replace(table, columns=tuple(c for c in table.columns if not c.scale), total=None)
+    others = replace(
+        others, rows=tuple(tuple(cell for i, cell in enumerate(row) if i not in strips) for row in table.rows)
+    )
+    grid = _fit(others, max(room - STRIP - 2, 20))
+    width = max(STRIP, room - sum(grid.widths) - grid.gap * len(grid.widths))
+
+    def drawn(row: Row) -> Row:
+        return tuple(
+            replace(cell, text=shrink(cell.text, width)) if i in strips else cell for i, cell in enumerate(row)
+        )
+
+    return replace(table, rows=tuple(map(drawn, table.rows)))
 
 
 def _note(note: str, page: Page) -> list[str]:
@@ -177,7 +204,10 @@ def _head_width(column: Column) -> int:
 
 def _draw_heads(table: Table, grid: _Grid, page: Page) -> list[str]:
     chosen = [table.columns[i] for i in grid.shown]
-    heads = [wrap(column.head, width) for column, width in zip(chosen, grid.widths, strict=True)]
+    heads = [
+        [column.head, ruler(column.scale, width)[0]] if column.scale else wrap(column.head, width)
+        for column, width in zip(chosen, grid.widths, strict=True)
+    ]
     height = max(map(len, heads))
     stacked = [[""] * (height - len(head)) + head for head in heads]
     if any(column.unit for column in chosen):

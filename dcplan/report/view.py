@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, summary, whole, wires, work
+from dcplan.report import basis, spectrum, summary, whole, wires, work
 from dcplan.report.sheet import View
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def view(plan: Plan) -> View:
             wires.links(plan),
             wires.fibers(plan),
             wires.lightpaths(plan),
-            wires.spectrum(plan),
+            spectrum.strips(plan),
+            spectrum.blocks(plan),
             wires.traffic(plan),
             work.failures(plan),
             wires.reroutes(plan),

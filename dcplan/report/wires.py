@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from dcplan.report.sheet import Table, again, count, fixed, number, number_column, say, text_column, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from dcplan.design.result import Channel, Routing, Wavelengths
+    from dcplan.design.result import Routing, Wavelengths
     from dcplan.model.network import Pair
     from dcplan.optics.budget import Budget, Lightpath
     from dcplan.planfile import Plan
@@ -157,60 +157,6 @@ def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
 
 def _budget(path: Lightpath, transponder: str, mode: str) -> Budget | None:
     return next((b for b in path.budgets if (b.transponder, b.mode) == (transponder, mode)), None)
-
-
-def spectrum(plan: Plan) -> Table:
-    """Which slots of which pair each lightpath takes; neighbours of the same kind are one row."""
-    routes = {path.id: path.route.fibers for path in plan.lightpaths}
-    found: dict[tuple[str, int], list[Channel]] = {}
-    for channel in plan.design.channels:
-        for fiber, pair in zip(routes[channel.lightpath], channel.pairs, strict=True):
-            found.setdefault((fiber, pair), []).append(channel)
-    order = {fiber.name: i for i, fiber in enumerate(plan.fibers)}
-    rows: list[Row] = []
-    for fiber, pair in sorted(found, key=lambda key: (order.get(key[0], len(order)), key)):
-        for block in _blocks(found[fiber, pair]):
-            first, last = block[0], block[-1]
-            rows.append(
-                (
-                    say(fiber),
-                    whole(pair + 1),
-                    say(f"{first.first_slot}–{last.first_slot + last.slots - 1}"),
-                    whole(len(block)),
-                    fixed(12.5 * first.slots, 1),
-                    say(first.lightpath),
-                    say(f"{first.transponder} {first.mode}"),
-                )
-            )
-    columns = (
-        text_column("fiber", "Fiber"),
-        number_column("pair", "Pair"),
-        text_column("slots", "Slots"),
-        number_column("channels", "Waves"),
-        number_column("width_ghz", "Each", "GHz"),
-        text_column("lightpath", "Id"),
-        text_column("mode", "Mode", 9),
-    )
-    note = "Slots of 12.5 GHz, counted from 0 at the lower edge of the band."
-    return Table("spectrum", "Spectrum", columns, tuple(rows), note=note if rows else "")
-
-
-def _blocks(channels: list[Channel]) -> Iterator[list[Channel]]:
-    """Channels of one kind that stand side by side."""
-    block: list[Channel] = []
-    for channel in sorted(channels, key=lambda channel: channel.first_slot):
-        if block and (
-            _kind(block[-1]) != _kind(channel) or block[-1].first_slot + block[-1].slots != channel.first_slot
-        ):
-            yield block
-            block = []
-        block.append(channel)
-    if block:
-        yield block
-
-
-def _kind(channel: Channel) -> tuple[str, str, str, int]:
-    return channel.lightpath, channel.transponder, channel.mode, channel.slots
 
 
 def traffic(plan: Plan) -> Table:

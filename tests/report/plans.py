@@ -20,6 +20,7 @@ from dcplan.design.result import (
     Routing,
     Wavelengths,
 )
+from dcplan.model.grid import Band
 from dcplan.model.network import Route
 from dcplan.optics.budget import Budget, BudgetItem, Lightpath, Line, SpanRow
 from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
@@ -156,7 +157,7 @@ WAVES = (
 def channels() -> tuple[Channel, ...]:
     found = [Channel("L1", "800zr+", "800g-16qam", 12 * i + (24 if i > 3 else 0), 12, (0,)) for i in range(8)]
     found += [Channel("L2", "400zr+", "400g-16qam", 6 * i, 6, (0, 1)) for i in range(6)]
-    return tuple(found)
+    return tuple(replace(channel, n=Band().centre(channel.first_slot, channel.slots)) for channel in found)
 
 
 def bill() -> tuple[BillItem, ...]:
