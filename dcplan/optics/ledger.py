@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Budget, BudgetItem, OtherWay
+from dcplan.optics.limit import LIMITS, limits
 from dcplan.optics.penalty import limit_of
-from dcplan.units import db, from_db
+from dcplan.units import db
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dcplan.catalog.parts import Equipment, Mode
+    from dcplan.catalog.parts import Equipment
     from dcplan.model.network import SiteId
     from dcplan.model.schema import Policy
-    from dcplan.optics.journey import Journey
-    from dcplan.optics.penalty import Verdict
-    from dcplan.optics.walk import Loads, Noise
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A mode with its name and its transponder's."""
-
-    transponder: str
-    name: str
-    mode: Mode
+    from dcplan.optics.judged import Judged
 
 
 class Ledger:
     """The budgets of all routes in one direction under one mode; arrays become lists once."""
 
-    def __init__(
-        self,
-        named: Named,
-        journey: Journey,
-        loads: Loads,
-        noise: Noise,
-        verdict: Verdict,
-        gear: Mapping[SiteId, Equipment],
-        policy: Policy,
-    ) -> None:
-        self.named, self.journey, self.loads, self.gear, self.policy = named, journey, loads, gear, policy
+    def __init__(self, judged: Judged, gear: Mapping[SiteId, Equipment], policy: Policy) -> None:
+        named, journey, noise, verdict = judged.named, judged.journey, judged.noise, judged.verdict
+        self.named, self.journey, self.loads, self.gear, self.policy = named, journey, judged.loads, gear, policy
         self.hops: list[list[int]] = journey.hops.tolist()
         self.worst: list[float] = noise.worst_thz.tolist()
         self.total: list[float] = noise.total.tolist()
@@ -60,6 +41,7 @@ class Ledger:
             "PMD": verdict.pmd.tolist(),
             "PDL": verdict.pdl.tolist(),
         }
+        self.limit: list[int] = limits(judged).tolist()
         self.penalties: list[float] = verdict.penalties.tolist()
         self.margin: list[float] = verdict.margin.tolist()
         mode = named.mode
@@ -68,15 +50,13 @@ class Ledger:
             "PMD": journey.pmd_ps.tolist(),
             "PDL": journey.pdl_db.tolist(),
         }
-        self.limits = {
+        most = {
             "dispersion": limit_of(mode.cd_penalty),
             "PMD": limit_of(mode.pmd_penalty),
             "PDL": limit_of(mode.pdl_penalty),
         }
         self.most = {
-            name: f" {unit}, at most {self.limits[name]:g}"
-            if math.isfinite(self.limits[name])
-            else f" {unit}, no limit known"
+            name: f" {unit}, at most {most[name]:g}" if math.isfinite(most[name]) else f" {unit}, no limit known"
             for name, unit in (("dispersion", "ps/nm"), ("PMD", "ps"), ("PDL", "dB"))
         }
         low, high = ("none" if level is None else f"{level:g}" for level in (mode.rx_min_dbm, mode.rx_max_dbm))
@@ -126,7 +106,7 @@ class Ledger:
             margins_db=self.policy.margin_db + self.policy.ageing_db + self.allowance[row],
             margin_db=_finite(self.margin[row]),
             rx_dbm=self.received[row],
-            limit=self._limit(row),
+            limit=LIMITS[self.limit[row]],
             items=self._items(row) if itemise else (),
             other=other,
         )
@@ -175,27 +155,6 @@ class Ledger:
     def _penalty(self, shown: str, name: str, row: int) -> BudgetItem:
         why = f"{self.amounts[name][row]:.4g}{self.most[name]}"
         return BudgetItem("penalty", shown, _finite(self.pays[name][row]), why)
-
-    def _limit(self, row: int) -> str:
-        """What stops the mode; where it closes, what would stop it first were the route longer and otherwise alike.
-
-        Length at which each limit is met, over the length of the route: dispersion L/D, PMD and PDL squared (they
-        add in quadrature), noise of the lines up to what the margin leaves.
-        """
-        for name, pays in self.pays.items():
-            if math.isinf(pays[row]):
-                return name
-        margin = self.margin[row]
-        if margin < 0:
-            return "OSNR"
-        lines = sum(self.booster[row]) + sum(self.spans[row]) + sum(self.nonlinear[row])
-        first, least = "OSNR", 1 + self.total[row] * (from_db(margin) - 1) / lines
-        for name, power in (("dispersion", 1), ("PMD", 2), ("PDL", 2)):
-            amount = self.amounts[name][row]
-            reach = (self.limits[name] / amount) ** power if amount > 0 else math.inf
-            if reach < least:
-                first, least = name, reach
-        return first
 
 
 def _finite(value: float) -> float | None:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import batched, product
 from typing import TYPE_CHECKING
 
 from dcplan.optics import unamplified
 from dcplan.optics.allowed import load_of, terminal, usable_modes
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
-from dcplan.optics.ledger import Ledger, Named
+from dcplan.optics.judged import Block, Judged, Named, Worst
+from dcplan.optics.ledger import Ledger
 from dcplan.optics.loading import Loading, load
 from dcplan.optics.penalty import judge
 from dcplan.optics.tilt import Lit, Shape, tilted
 from dcplan.optics.walk import Loads, noise_along
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.catalog.bands import NamedBand
-    from dcplan.catalog.parts import Equipment, FiberType, Mode
+    from dcplan.catalog.parts import FiberType, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
     from dcplan.optics.line import NoLine
     from dcplan.optics.nonlinear import Comb
+
+BLOCK = 2048
+"""Routes that are worked on at a time: all channels of so many stay in the cache of a processor."""
 
 
 def evaluate(
@@ -41,50 +46,72 @@ def evaluate(
     Each has the budget of every allowed mode whose OSNR is published and whose width fits the band, or of the `modes`
     given (transponder, mode name, mode): at full load, on its worst channel, in its worse direction; those that close
     first, fastest first, then widest margin. A route over a fiber without a line, through a site that lets no light
-    pass, or over a fiber without amplifiers and further, has no budgets. Without `itemise` budgets have no items: for thousands of candidates, of which few
-    are shown.
+    pass, or over a fiber without amplifiers and further, has no budgets. Without `itemise` budgets have no items: for
+    thousands of candidates, of which few are shown.
     1/GSNR = 1/OSNR_tx + 1/OSNR_add + Σ_lines (1/OSNR_booster + 1/OSNR_spans + 1/OSNR_NLI) + Σ_passes 1/OSNR +
     1/OSNR_drop, all in 0.1 nm. Source: GNPy; Poggiolini, arXiv:1209.0394.
     """
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line)}
-    amplified = {fiber for fiber, line in whole.items() if line.booster}
-    lit = [
-        number
-        for number, route in enumerate(routes)
-        if route.fibers and amplified.issuperset(route.fibers) and passable(network, route)
-    ]
-    budgets: dict[int, list[Budget]] = {number: [] for number in lit}
+    gear = {site: terminal(network, site)[1] for site in network.sites}
+    several = len(network.topology.gear.bands) > 1
+    budgets: dict[int, list[Budget]] = {}
     for number, route in enumerate(routes):
         if len(route.fibers) == 1 and (bare := whole.get(route.fibers[0])) is not None and not bare.booster:
             budgets[number] = unamplified.budgets(network, bare, modes=modes, itemise=itemise)
-    if lit:
-        used = {fiber for number in lit for fiber in routes[number].fibers}
-        there_and_back = [
-            _Lit.of(network, {fiber: line for fiber, line in whole.items() if fiber in used}, place)
-            for place in range(len(network.topology.gear.bands))
-        ]
-        chosen = [routes[number] for number in lit]
-        journeys = [
-            [journey(network, chosen, one.ways, back=direction, band=one.band) for one in there_and_back]
-            for direction in (False, True)
-        ]
-        gear = {site: terminal(network, site)[1] for site in network.sites}
-        for transponder, name, mode in usable_modes(network) if modes is None else modes:
-            loads = _in_bands(network, there_and_back, mode)
-            channels = sum(load.comb.channels for load in loads if load is not None)
-            named = Named(transponder, name, mode)
-            ledgers = [
-                [_ledger(network, named, way, load, gear) for way, load in zip(ways, loads, strict=True) if load]
-                for ways in journeys
-            ]
-            for row, number in enumerate(lit):
-                worst = [min(bands, key=lambda ledger: _badness(ledger, row)) for bands in ledgers]
-                worse, better = sorted(worst, key=lambda ledger: _badness(ledger, row))
-                budget = worse.budget(row, itemise=itemise, other=better.other_way(row))
-                budgets[number].append(budget if len(loads) == 1 else replace(budget, channels=channels))
+    for block in survey(network, lines, routes, modes=modes):
+        ledgers = [[Ledger(one, gear, network.policy) for one in side] for side in block.sides]
+        there, back = (Worst.of(side) for side in block.sides)
+        bands, worse = (there.band.tolist(), back.band.tolist()), back.worse_than(there).tolist()
+        for row, number in enumerate(block.numbers):
+            first, second = (1, 0) if worse[row] else (0, 1)
+            better = ledgers[second][bands[second][row]].other_way(row)
+            budget = ledgers[first][bands[first][row]].budget(row, itemise=itemise, other=better)
+            budgets.setdefault(number, []).append(replace(budget, channels=block.channels) if several else budget)
     return tuple(
         _lightpath(network, whole, number, route, budgets.get(number, [])) for number, route in enumerate(routes)
     )
+
+
+def survey(
+    network: Network,
+    lines: Mapping[FiberId, Line | NoLine],
+    routes: Sequence[Route],
+    *,
+    modes: Sequence[tuple[str, str, Mode]] | None = None,
+) -> Iterator[Block]:
+    """Each allowed mode, or those given, on all routes that light can take, block by block, as arrays.
+
+    Their fibers have lines with amplifiers, and the sites on the way let light pass. Modes under which lines are
+    loaded alike are worked on one after the other, so that lines are loaded once.
+    """
+    whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line) and line.booster}
+    lit = [
+        number
+        for number, route in enumerate(routes)
+        if route.fibers and whole.keys() >= set(route.fibers) and passable(network, route)
+    ]
+    used = {fiber for number in lit for fiber in routes[number].fibers}
+    own = {fiber: line for fiber, line in whole.items() if fiber in used}
+    bands = [_Lit.of(network, own, place) for place in range(len(network.topology.gear.bands))]
+    blocks: list[tuple[tuple[int, ...], list[list[Journey]]]] = []
+    for numbers in batched(lit, BLOCK):
+        chosen = [routes[number] for number in numbers]
+        both = [
+            [journey(network, chosen, one.ways, back=back, band=one.band) for one in bands] for back in (False, True)
+        ]
+        blocks.append((numbers, both))
+    alike: dict[tuple[Comb, ...], list[Named]] = {}
+    for transponder, name, mode in usable_modes(network) if modes is None else modes:
+        combs = tuple(load_of(network, mode, band.band) for band in bands)
+        alike.setdefault(combs, []).append(Named(transponder, name, mode))
+    for combs, mine in alike.items() if lit else ():
+        loads = _in_bands(network, bands, combs)
+        for named, (numbers, both) in product(mine, blocks):
+            there, back = (
+                tuple(_judged(network, named, way, load) for way, load in zip(ways, loads, strict=True) if load)
+                for ways in both
+            )
+            yield Block(numbers, (there, back))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +128,8 @@ class _Lit:
         return cls(network.topology.gear.bands[place], ways_of(network, own))
 
 
-def _in_bands(network: Network, bands: Sequence[_Lit], mode: Mode) -> list[Loads | None]:
+def _in_bands(network: Network, bands: Sequence[_Lit], combs: Sequence[Comb]) -> list[Loads | None]:
     """The loads of one mode in each band, all lit at once; none where no channel fits."""
-    combs = [load_of(network, mode, each.band) for each in bands]
     if len(bands) == 1:
         return [loads_of(network, list(bands[0].ways.values()), combs[0])]
     lit = [
@@ -116,10 +142,6 @@ def _in_bands(network: Network, bands: Sequence[_Lit], mode: Mode) -> list[Loads
         beside = [tuple(levels[number] for levels in others) for number in range(len(each.ways))]
         found.append(loads_of(network, list(each.ways.values()), comb, beside) if comb.channels else None)
     return found
-
-
-def _badness(ledger: Ledger, row: int) -> tuple[float, float]:
-    return ledger.margin[row], -ledger.total[row]
 
 
 def _lightpath(
@@ -178,7 +200,6 @@ def _plain(network: Network, way: Way, comb: Comb) -> Loading:
     )
 
 
-def _ledger(network: Network, named: Named, journey: Journey, loads: Loads, gear: Mapping[SiteId, Equipment]) -> Ledger:
+def _judged(network: Network, named: Named, journey: Journey, loads: Loads) -> Judged:
     noise = noise_along(journey, loads, named.mode)
-    verdict = judge(journey, noise, named.mode, network.policy)
-    return Ledger(named, journey, loads, noise, verdict, gear, network.policy)
+    return Judged(named, journey, loads, noise, judge(journey, noise, named.mode, network.policy))
