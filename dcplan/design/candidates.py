@@ -25,12 +25,12 @@ WALKS_PER_ROUTE = 100
 def routes(network: Network) -> tuple[Route, ...]:
     """Fiber routes that may carry lightpaths, by pair of sites, shortest first.
 
-    Only between sites at which wavelengths may end. Every single fiber; up to `policy.routes` shortest routes per pair
-    of sites, of at most `policy.max_hops` fibers, passing only through sites with `express`; and, for pairs of sites
-    with a demand, the shortest surviving such route in each promised state that leaves none of the others. Parallel
-    fibers make different routes.
+    Only between sites at which wavelengths may end. Every single fiber; over fibers with amplifiers, up to
+    `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers, passing only through sites
+    with `express`; and, for pairs of sites with a demand, the shortest surviving such route in each promised state
+    that leaves none of the others. Parallel fibers make different routes.
     """
-    graph = length_graph(network)
+    graph = _graph(network, {name: fiber.total_km for name, fiber in network.fibers.items() if fiber.amplified})
     passing = frozenset(site for site, about in network.sites.items() if about.express)
     most_hops = network.policy.max_hops
     ending = ending_sites(network)
@@ -205,6 +205,10 @@ def _spares(network: Network, graph: Graph, passing: frozenset[SiteId], known: S
 
 def _graph(network: Network, weight: Mapping[FiberId, float]) -> Graph:
     return {
-        site: tuple((weight[fiber], fiber, other) for fiber, other in network.neighbours(site) if other != site)
+        site: tuple(
+            (weight[fiber], fiber, other)
+            for fiber, other in network.neighbours(site)
+            if other != site and fiber in weight
+        )
         for site in network.sites
     }

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.result import BillItem
+from dcplan.optics.allowed import terminal as optics_terminal
 from dcplan.units import HOURS_PER_YEAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dcplan.catalog.parts import Amplifier, Equipment, Transponder
+    from dcplan.catalog.parts import Amplifier, Appliance, Equipment, Transponder
     from dcplan.design.result import Wavelengths
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.optics.budget import Lightpath, Line
@@ -26,12 +27,23 @@ UNPRICED = "no price known, counted as 0"
 
 
 def wavelength_items(network: Network, lightpath: Lightpath, transponder: str, count: int) -> list[BillItem]:
-    """Two transponders per wavelength, one at each end, and their energy over the horizon."""
-    part = network.catalog.transponders[transponder]
-    items = [_priced(network, transponder, part, "transponder", 2 * count)]
-    return items + [
-        _energy(network, "transponders", part.power_w * count, _pue(network, end)) for end in lightpath.route.ends
-    ]
+    """Two transponders per wavelength, one at each end, and their energy over the horizon.
+
+    Of an appliance, two long-haul ports, each with its share of price and energy; whole boxes are for the reader to
+    round up to.
+    """
+    appliance = network.catalog.appliances.get(transponder)
+    if appliance is not None:
+        ports = appliance.long_haul_ports
+        whole = _priced(network, transponder, appliance, f"long-haul port, {ports} in an appliance", 2 * count)
+        unit = whole.unit_usd / ports
+        items = [replace(whole, unit_usd=unit, total_usd=unit * whole.quantity)]
+        what, power_w = "appliances", appliance.power_w / ports
+    else:
+        part = network.catalog.transponders[transponder]
+        items = [_priced(network, transponder, part, "transponder", 2 * count)]
+        what, power_w = "transponders", part.power_w
+    return items + [_energy(network, what, power_w * count, _pue(network, end)) for end in lightpath.route.ends]
 
 
 def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
@@ -57,7 +69,9 @@ def _band_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
     for site in (a, b):
         if line.booster:
             items += _amplifier(network, line.booster, pairs, _pue(network, site))
-        gear = terminal(network, site)
+        gear = _terminal(network, line, site)
+        if gear is None:
+            continue
         equipment = network.catalog.equipment[gear]
         items.append(_in_band(_priced(network, gear, equipment, "terminal gear", pairs), line.band))
         items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
@@ -113,8 +127,14 @@ def total(items: Iterable[BillItem]) -> float:
 
 def terminal(network: Network, site: SiteId) -> str:
     """Terminal gear of a lit pair at a site: `roadm` where light may pass to another site, else `mux`."""
-    others = {other for _, other in network.neighbours(site)}
-    return "roadm" if network.sites[site].express and len(others) > 1 else "mux"
+    return optics_terminal(network, site)[0]
+
+
+def _terminal(network: Network, line: Line, site: SiteId) -> str | None:
+    """Of a line without amplifiers, a multiplexer, or nothing where each wavelength has a pair to itself."""
+    if line.booster:
+        return terminal(network, site)
+    return "mux" if network.fibers[line.fiber].multiplexed else None
 
 
 def assumptions(network: Network, items: Sequence[BillItem]) -> tuple[str, ...]:
@@ -133,7 +153,7 @@ def _amplifier(network: Network, name: str, count: int, pue: float) -> list[Bill
 
 
 def _priced(
-    network: Network, name: str, part: Transponder | Amplifier | Equipment, what: str, quantity: float
+    network: Network, name: str, part: Transponder | Amplifier | Equipment | Appliance, what: str, quantity: float
 ) -> BillItem:
     own = network.topology.gear.prices_usd.get(name)
     if own is not None:

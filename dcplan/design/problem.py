@@ -145,9 +145,8 @@ def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> 
     offered = []
     for budget in lightpath.closing:
         width = grid.width_slots(budget.width_ghz)
-        transponder = network.catalog.transponders[budget.transponder]
         usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1))
-        latency_ms = lightpath.latency_ms + transponder.latency_us / 1000
+        latency_ms = lightpath.latency_ms + network.catalog.latency_us(budget.transponder) / 1000
         if width <= slots:
             offered.append(Choice(index, budget, width, latency_ms, usd, pairs * (slots // width)))
     offered.sort(

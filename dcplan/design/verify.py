@@ -62,7 +62,7 @@ def _wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Desig
     """Each lit mode exists, closes, and has the rate, width and latency that are counted for it."""
     if design.scheme != network.policy.scheme:
         yield f"the scheme is {design.scheme}, asked was {network.policy.scheme}"
-    known = set(network.catalog.transponders)
+    known = {*network.catalog.transponders, *network.catalog.appliances}
     keys = Counter((lit.lightpath, lit.transponder, lit.mode) for lit in design.wavelengths)
     yield from (
         f"{path} {part} {mode} is listed {times} times" for (path, part, mode), times in keys.items() if times > 1
@@ -85,7 +85,7 @@ def _wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Desig
 
 
 def _latency_ms(network: Network, path: Lightpath, lit: Wavelengths) -> float:
-    return path.latency_ms + network.catalog.transponders[lit.transponder].latency_us / 1000
+    return path.latency_ms + network.catalog.latency_us(lit.transponder) / 1000
 
 
 def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def allowed_amplifiers(network: Network, band: NamedBand | None = None) -> dict[str, Amplifier]:
     """Amplifiers by id that cover a band, by default the network's lowest: of those in gear.allow, or of the catalog.
 
-    Estimates (low confidence) only by name.
+    Estimates (low confidence) only by name, and Raman pumps, which make an open fiber dangerous.
     """
     catalog, names = network.catalog.amplifiers, network.topology.gear.allow.amplifiers
     band = network.topology.gear.bands[0] if band is None else band
     if names is None:
-        names = [name for name, amplifier in catalog.items() if amplifier.confidence != "low"]
+        names = [name for name, part in catalog.items() if part.confidence != "low" and part.raman is None]
     return {name: catalog[name] for name in dict.fromkeys(names) if covers(catalog[name].band, band)}
 
 
@@ -75,8 +75,8 @@ def fits(network: Network, mode: Mode) -> bool:
 def terminal(network: Network, site: SiteId) -> tuple[str, Equipment]:
     """The gear at each end of a lit pair in a site, id and part: `roadm` where light can pass, else `mux`.
 
-    Light can pass where the site allows it (`express`) and has fibers to two different sites.
+    Light can pass where the site allows it (`express`) and has amplified fibers to two different sites.
     """
-    neighbours = {other for _, other in network.neighbours(site)}
+    neighbours = {other for fiber, other in network.neighbours(site) if network.fibers[fiber].amplified}
     name = "roadm" if network.sites[site].express and len(neighbours) > 1 else "mux"
     return name, network.catalog.equipment[name]

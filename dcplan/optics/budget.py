@@ -76,8 +76,9 @@ class Line:
 class BudgetItem:
     """One line of a link budget; `kind` says how it enters.
 
-    level: power per channel [dBm]. noise: OSNR of one contribution; 1/GSNR = Σ 1/OSNR, linear. sum: what the lines
-    above it give: GSNR, then the margin = GSNR − required − Σ penalty − Σ margin. required, penalty, margin: [dB].
+    level: power per channel [dBm]. loss: what a level falls by [dB]. noise: OSNR of one contribution; 1/GSNR =
+    Σ 1/OSNR, linear. sum: what the lines above it give: GSNR, then the margin = GSNR − required − Σ penalty −
+    Σ margin. required, penalty, margin: [dB].
     """
 
     kind: str
@@ -114,32 +115,36 @@ class Budget:
     mode: str
     rate_gbps: float
     width_ghz: float
-    launch_dbm: float
-    """Power per channel into the first span [dBm]."""
+    launch_dbm: float | None
+    """Power per channel into the first span [dBm]; none: an appliance, whose maker states a reach and no levels."""
     launch_limit: str
     """What set the launch: optimum, amplifier output, booster gain."""
     channels: int
     """Channels of this mode that fill the band; the budget is for full load."""
-    channel_thz: float
-    """Frequency of the worst channel [THz]."""
+    channel_thz: float | None
+    """Frequency of the worst channel [THz]; none: an appliance."""
     direction: str
     """The worse direction, as `a -> b`."""
-    osnr_ase_db: float
-    """From amplifier noise alone, 0.1 nm [dB]."""
+    osnr_ase_db: float | None
+    """From amplifier noise alone, 0.1 nm [dB]; none for infinite: no amplifiers."""
     osnr_nli_db: float | None
     """From nonlinear noise alone, 0.1 nm [dB]; none for infinite."""
-    gsnr_db: float
-    """All noise, transmitter and add/drop included, 0.1 nm [dB]."""
-    required_osnr_db: float
-    """Of the mode, 0.1 nm [dB]."""
+    gsnr_db: float | None
+    """All noise, transmitter and add/drop included, 0.1 nm [dB]; none: infinite, or an appliance."""
+    required_osnr_db: float | None
+    """Of the mode, without amplifiers that of its sensitivity, 0.1 nm [dB]; none: an appliance."""
     penalties_db: float | None
     """CD + PMD + PDL + power [dB]; none for infinite."""
     margins_db: float
     """System margin + ageing + allowance for ripple and equalisation [dB]."""
     margin_db: float | None
-    """gsnr − required − penalties − margins [dB]; the mode closes if it is not negative; none for −infinity."""
-    rx_dbm: float
-    """Received power per channel [dBm]."""
+    """gsnr − required − penalties − margins [dB]; the mode closes if it is not negative; none for −infinity.
+
+    Without amplifiers, received power − the least − penalties − margins; of an appliance, the loss of the fiber that
+    its reach leaves.
+    """
+    rx_dbm: float | None
+    """Received power per channel [dBm]; none: an appliance."""
     limit: str
     """What stops the mode where it does not close, or would stop it first: OSNR, dispersion, PMD, PDL, power."""
     items: tuple[BudgetItem, ...]

@@ -149,7 +149,8 @@ class Ledger:
             return ()
         ways, policy = self.journey.ways[row], self.policy
         spans = sum(len(way.rows) for way in ways)
-        why = f"{spans} × {policy.ripple_db_per_span:g} dB a span, {len(ways)} × {policy.equalisation_db_per_line:g} a line"
+        each = f"{spans} × {policy.ripple_db_per_span:g} dB a span"
+        why = f"{each}, {len(ways)} × {policy.equalisation_db_per_line:g} dB a line"
         return (BudgetItem("margin", "ripple and equalisation", self.allowance[row], why),)
 
     def _penalty(self, shown: str, name: str, row: int) -> BudgetItem:

@@ -73,6 +73,10 @@ def design_line(network: Network, fiber: FiberId) -> Line | NoLine:
             return NoLine(fiber, spans.reason, None, (spans.key,))
     shortest = max((spans for spans in cut if not isinstance(spans, NoSplit)), key=len)
     if not network.fibers[fiber].amplified:
+        if not network.fibers[fiber].multiplexed and len(bands) > 1:
+            return NoLine(
+                fiber, "without multiplexers a pair carries one wavelength, not two bands", None, ("multiplexed",)
+            )
         return _line(network, fiber, "", tuple(_bare(span) for span in shortest), ())
     for band in bands:
         line = _in_band(network, fiber, band, shortest)

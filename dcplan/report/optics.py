@@ -160,11 +160,15 @@ def _line(line: Line, legend: str) -> Table:
         fixed(sums[i], 1 if i == 1 else 2) if i in sums else say("total" if i == 0 else "") for i in range(len(_SPANS))
     )
     note = (
-        f"{line.latency_ms:.3f} ms one way; booster {line.booster}; {count(line.huts, 'hut')}; "
+        f"{line.latency_ms:.3f} ms one way; {_gear(line)}; "
         f"dispersion {line.dispersion_ps_nm:,.0f} ps/nm; PMD {line.pmd_ps:.2f} ps. {legend}"
     )
     title = f"Line {line.fiber}, {line.length_km:,.1f} km, {count(len(rows), 'span')}"
     return Table(f"line {line.fiber}", title, _SPANS, rows, total if len(rows) > 1 else None, note)
+
+
+def _gear(line: Line) -> str:
+    return f"booster {line.booster}; {count(line.huts, 'hut')}" if line.booster else "no amplifiers"
 
 
 def _span(span: SpanRow) -> Row:
