@@ -43,7 +43,10 @@ def _strongest(marks: str) -> str:
 
 
 def ruler(scale: Scale, width: int) -> tuple[str, str]:
-    """Numbers in THz above a strip of `width` columns, and a rule with a tick under the first digit of each, at the edge a later one."""
+    """Numbers in THz above a strip of `width` columns; below them a rule with a tick under the first digit of each.
+
+    Under a later digit where the number would go beyond the edge.
+    """
     column_thz, span_thz = per_column(scale.slots, width) * SLOT_GHZ / 1e3, scale.slots * SLOT_GHZ / 1e3
     numbers, rule = [" "] * width, ["─"] * width
     step = next((step for step in STEPS_THZ if span_thz / step >= TICKS), STEPS_THZ[-1])

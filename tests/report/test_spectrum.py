@@ -53,8 +53,9 @@ def test_a_tick_stands_in_the_column_of_its_frequency(scale: Scale, width: int) 
     assert len(rule) == columns
     assert len(numbers) <= columns
     for start, end, thz in found:
-        (tick,) = [at for at in range(start, end) if rule[at] == "┴"]
-        assert tick == start or end == columns
+        tick = int((thz - scale.start_thz) / per + 1e-6)
+        assert rule[tick] == "┴"
+        assert tick == start or (end == columns and start < tick)
         assert scale.start_thz + tick * per - 1e-6 <= thz < scale.start_thz + (tick + 1) * per + 1e-6
 
 
