@@ -8,10 +8,12 @@ from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.ending import ending_sites
 from dcplan.model.network import Route
 from dcplan.model.rules.examples import GOOD, adding, with_change
-from dcplan.optics.allowed import allowed_transponders, load_of, terminal, usable_modes
+from dcplan.optics import band_rules
+from dcplan.optics.allowed import allowed_transponders, fits, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
 from dcplan.optics.spans import span_of
+from dcplan.optics.tilt import WIDE_GHZ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network
     from dcplan.model.source import Loc
     from dcplan.optics.budget import Lightpath
-
-C_BAND_THZ = 5.0
-"""Up to this width the tilt that Raman scattering makes stays small (0.06 dB of GSNR in 4.8 THz against GNPy)."""
 
 SPAN = Rule(
     "DCP501",
@@ -78,9 +77,10 @@ WIDE_BAND = Rule(
     "DCP507",
     "band-beyond-c",
     Severity.WARNING,
-    "Over more than the C band, Raman scattering moves power from high to low frequencies; this model has no Raman"
-    " and is too kind to the edges.",
-    adding("gear: {band_start_thz: 186.1}\n", GOOD),
+    "Over more than the C band, Raman scattering moves power from high to low frequencies. It is counted: a gain that"
+    " rises in a straight line with the distance of two channels, per span, at the launch power of a full load, with"
+    " the levels made equal where `policy.equalise` says. Loss and noise figure are taken as even over the band.",
+    adding("gear: {band: super-c, allow: {amplifiers: [super-c-medium-gain]}}\n", GOOD),
     GOOD,
 )
 LONG_SPAN = Rule(
@@ -93,18 +93,19 @@ LONG_SPAN = Rule(
     with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 12.4}]", GOOD),
 )
 
-RULES: tuple[Rule, ...] = (SPAN, BAND, UNPUBLISHED, NO_MODE, ESTIMATE, SLOT, WIDE_BAND, LONG_SPAN)
+RULES: tuple[Rule, ...] = (SPAN, BAND, UNPUBLISHED, NO_MODE, ESTIMATE, SLOT, WIDE_BAND, LONG_SPAN, *band_rules.RULES)
 
 
 def check(network: Network) -> list[Finding]:
-    """Spans, modes and parts of a valid network; lines and one-fiber lightpaths are designed on the way."""
+    """Spans, modes, bands and parts of a valid network; lines and one-fiber lightpaths are designed on the way."""
     found = [*_parts(network), *_gear(network), *_policy_spans(network), *_fibers(network)]
     return list(dict.fromkeys(found))  # what is wrong with the allowed parts shows on every fiber
 
 
 def _fibers(network: Network) -> Iterator[Finding]:
     lines = design_lines(network)
-    for line in lines.values():
+    yield from band_rules.check(network, lines)
+    for line in () if band_rules.dark_bands(network) else lines.values():
         if isinstance(line, NoLine):
             hint = "allow another amplifier, or put a hut into the span"
             yield Finding(SPAN, network.document.locate(_span_at(network, line)), line.reason, hint)
@@ -180,12 +181,12 @@ def _estimate(network: Network, at: Loc, name: str, part: Part) -> Iterator[Find
 
 
 def _fits(network: Network, part: Transponder) -> bool:
-    return any(load_of(network, mode).channels > 0 for mode in part.modes.values() if mode.required_osnr_db is not None)
+    return any(fits(network, mode) for mode in part.modes.values() if mode.required_osnr_db is not None)
 
 
 def _band_ghz(network: Network) -> float:
-    gear = network.topology.gear
-    return (gear.band_end_thz - gear.band_start_thz) * 1e3
+    """Width of the widest band [GHz]."""
+    return max(band.width_ghz for band in network.topology.gear.bands)
 
 
 def _gear(network: Network) -> Iterator[Finding]:
@@ -194,8 +195,11 @@ def _gear(network: Network) -> Iterator[Finding]:
         _fits(network, part) for part in allowed_transponders(network).values()
     ):
         yield Finding(BAND, locate(("gear",)), f"no mode of the catalog fits a band of {_band_ghz(network):g} GHz")
-    if _band_ghz(network) > C_BAND_THZ * 1e3:
-        yield Finding(WIDE_BAND, locate(("gear",)), f"a band of {_band_ghz(network):g} GHz without Raman tilt")
+    whole = sum(band.width_ghz for band in gear.bands)
+    if whole > WIDE_GHZ:
+        levels = "behind each span" if network.policy.equalise == "span" else "at sites only"
+        message = f"{whole:g} GHz of spectrum tilt by Raman scattering: counted, levels made equal {levels}"
+        yield Finding(WIDE_BAND, locate(("gear", "band") if gear.band else ("gear",)), message)
     for part, transponder in gear.transponders.items():
         for name, mode in transponder.modes.items():
             taken = mode.baud_gbd * (1 + mode.roll_off)

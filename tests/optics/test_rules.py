@@ -98,3 +98,37 @@ def test_no_mode_closes_hints_at_the_roadm_where_there_is_one() -> None:
     assert all("`express: false` at `papillion`" in hint for hint in hints)
     text = text.replace("lat: 41.07,", "express: false, lat: 41.07,")
     assert "DCP504" not in {finding.rule.code for finding in found(text)}
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "at"),
+    [
+        ("gear: {band: l, allow: {amplifiers: [gnpy-medium-gain]}}\n", "DCP521", "l"),
+        ("gear: {band: super-c}\n", "DCP521", "super-c"),
+        ("policy: {launch_dbm: 9}\n", "DCP522", "9"),
+        ("gear: {grid_ghz: [75], allow: {transponders: [openzr+, 800zr]}}\n", "DCP523", "800zr"),
+        ("gear: {grid_ghz: [25]}\n", "DCP523", "[25]"),
+        ("policy: {load_percent: 30}\n", "DCP524", "30"),
+        ("gear: {allow: {amplifiers: [gnpy-medium-gain, l-band-medium-gain]}}\n", "DCP525", "l-band-medium-gain"),
+        ("gear: {band: c+l}\n", "DCP507", "c+l"),
+    ],
+)
+def test_findings_of_bands_grids_and_launch_point_at_what_is_wrong(lines: str, code: str, at: str) -> None:
+    text = adding(lines, GOOD)
+    spots = {
+        text.splitlines()[finding.span.line - 1][finding.span.column - 1 : finding.span.end_column - 1]
+        for finding in found(text)
+        if finding.rule.code == code
+    }
+    assert spots == {at}
+
+
+def test_a_launch_of_one_fiber_is_found_at_that_fiber() -> None:
+    text = with_change("length_km: 58,", "length_km: 58, launch_dbm: 12,", adding("policy: {launch_dbm: 1}\n", GOOD))
+    assert marked(text, "DCP522") == "12"
+
+
+def test_a_dark_band_is_said_once_not_for_every_fiber() -> None:
+    codes = [finding.rule.code for finding in found(adding("gear: {band: super-c}\n", GOOD))]
+    assert codes.count("DCP521") == 1
+    assert "DCP501" not in codes
