@@ -27,7 +27,7 @@ _TYPES = {
 _SECTIONS = {
     "sites": "site", "fibers": "fiber", "jobs": "job", "demands": "demand", "plans": "plan", "modes": "mode",
     "transponders": "transponder", "amplifiers": "amplifier", "accelerators": "accelerators", "models": "model",
-    "equipment": "equipment",
+    "equipment": "equipment", "appliances": "appliance",
 }  # fmt: skip
 _SURE = 0.8
 """Likeness of two keys above which the one is taken for a misspelling of the other."""

@@ -8,7 +8,7 @@ from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.ending import ending_sites
 from dcplan.model.network import Route
 from dcplan.model.rules.examples import GOOD, adding, with_change
-from dcplan.optics import band_rules
+from dcplan.optics import band_rules, line_rules
 from dcplan.optics.allowed import allowed_transponders, fits, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
@@ -93,7 +93,18 @@ LONG_SPAN = Rule(
     with_change("length_km: 58", "spans: [{length_km: 58, loss_db: 12.4}]", GOOD),
 )
 
-RULES: tuple[Rule, ...] = (SPAN, BAND, UNPUBLISHED, NO_MODE, ESTIMATE, SLOT, WIDE_BAND, LONG_SPAN, *band_rules.RULES)
+RULES: tuple[Rule, ...] = (
+    SPAN,
+    BAND,
+    UNPUBLISHED,
+    NO_MODE,
+    ESTIMATE,
+    SLOT,
+    WIDE_BAND,
+    LONG_SPAN,
+    *band_rules.RULES,
+    *line_rules.RULES,
+)
 
 
 def check(network: Network) -> list[Finding]:
@@ -105,8 +116,9 @@ def check(network: Network) -> list[Finding]:
 def _fibers(network: Network) -> Iterator[Finding]:
     lines = design_lines(network)
     yield from band_rules.check(network, lines)
+    yield from line_rules.check(network, lines)
     for line in () if band_rules.dark_bands(network) else lines.values():
-        if isinstance(line, NoLine):
+        if isinstance(line, NoLine) and not line.at:
             hint = "allow another amplifier, or put a hut into the span"
             yield Finding(SPAN, network.document.locate(_span_at(network, line)), line.reason, hint)
     modes = usable_modes(network)
@@ -116,7 +128,7 @@ def _fibers(network: Network) -> Iterator[Finding]:
     routes = [
         Route((network.fibers[name].ends[0], network.fibers[name].ends[1]), (name,))
         for name, line in lines.items()
-        if not isinstance(line, NoLine) and ending.issuperset(network.fibers[name].ends)
+        if not isinstance(line, NoLine) and line.booster and ending.issuperset(network.fibers[name].ends)
     ]
     hardiest = min(modes, key=lambda named: named[2].required_osnr_db or 0.0)
     for tried in ([hardiest], modes):  # nearly every fiber carries the hardiest mode, and one that closes is enough

@@ -30,6 +30,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     ),
     "amplifiers": ("gain_min_db", "gain_max_db", "nf_db", "output_max_dbm", "role", "power_w", "price_usd"),
     "transponders": ("rate_gbps", "baud_gbd", "width_ghz", "required_osnr_db", "power_w", "price_usd"),
+    "appliances": ("long_haul_ports", "rate_gbps", "reach_km", "fabric", "encryption", "power_w", "price_usd"),
     "equipment": ("loss_db", "express_loss_db", "add_drop_osnr_db", "express_pdl_db", "power_w", "price_usd"),
     "accelerators": (
         "bf16_tflops",

@@ -12,7 +12,7 @@ from dcplan.optics.budget import Budget
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import design_lines
 
-KINDS = ("fibers", "amplifiers", "transponders", "equipment")
+KINDS = ("fibers", "amplifiers", "transponders", "equipment", "appliances")
 
 
 def network_of(data: dict[str, Any], document: Document | None = None) -> Network:

@@ -14,7 +14,7 @@ from dcplan.catalog.parts import Amplifier, Equipment, FiberType, Part, Transpon
 from dcplan.optics.amplifier import noise_figure_db
 from dcplan.units import LIGHT_M_PER_S
 
-KINDS = ("fibers", "amplifiers", "transponders", "equipment")
+KINDS = ("fibers", "amplifiers", "transponders", "equipment", "appliances")
 ENTRIES = [pytest.param(kind, name, id=f"{kind}.{name}") for kind in KINDS for name in shipped(kind)]
 
 

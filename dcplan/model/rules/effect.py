@@ -57,11 +57,12 @@ def _no_effect(network: Network, loc: Loc, why: str) -> Finding:
 def _parts(network: Network) -> Iterator[Finding]:
     gear, allow = network.topology.gear, network.topology.gear.allow
     used: dict[str, set[str] | None] = {
-        "fibers": {fiber.type for fiber in network.fibers.values()},
+        "fibers": {fiber.type for fiber in network.fibers.values()} | _types_of_spans(network),
         "accelerators": {kind for site in network.sites.values() for kind in site.accelerators},
         "models": {job.model for job in network.jobs.values()},
         "transponders": None if allow.transponders is None else set(allow.transponders),
-        "amplifiers": None if allow.amplifiers is None else set(allow.amplifiers),
+        "amplifiers": _amplifiers(network),
+        "appliances": set(allow.appliances),
         "equipment": {"mux", "roadm"},
     }
     why = {
@@ -76,7 +77,7 @@ def _parts(network: Network) -> Iterator[Finding]:
                 span = network.document.locate(("gear", kind, name), of_key=True)
                 reason = why.get(kind, f"`gear.allow.{kind}` does not name it")
                 yield Finding(UNUSED_PART, span, f"own part `{name}` has no effect: {reason}")
-    for kind in ("transponders", "amplifiers"):
+    for kind in ("transponders", "amplifiers", "appliances"):
         for name in gear.prices_usd:
             known, names = getattr(network.catalog, kind), used[kind]
             if name in known and names is not None and name not in names:
@@ -84,6 +85,21 @@ def _parts(network: Network) -> Iterator[Finding]:
                 yield Finding(
                     UNUSED_PART, span, f"the price of `{name}` has no effect: `gear.allow.{kind}` does not name it"
                 )
+
+
+def _types_of_spans(network: Network) -> set[str]:
+    return {span.type for fiber in network.fibers.values() for span in fiber.spans or () if span.type is not None}
+
+
+def _amplifiers(network: Network) -> set[str]:
+    """Amplifiers that may be chosen, or stand there; Raman hybrids and estimates are chosen by name only."""
+    allowed = network.topology.gear.allow.amplifiers
+    if allowed is None:
+        known = network.catalog.amplifiers
+        allowed = [name for name, part in known.items() if part.raman is None and part.confidence != "low"]
+    there = [name for fiber in network.fibers.values() for name in (fiber.booster, fiber.preamp)]
+    there += [span.amplifier for fiber in network.fibers.values() for span in fiber.spans or ()]
+    return {*allowed, *(name for name in there if name is not None)}
 
 
 def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
@@ -99,9 +115,23 @@ def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
     if network.fibers and all(fiber.spans is not None for fiber in network.fibers.values()):
         yield ("policy", "max_span_km"), "every fiber lists its spans"
         yield ("policy", "max_span_loss_db"), "every fiber lists its spans"
+    yield from _line_policy(network)
     for i, failure in enumerate(policy.survive):
         if failure in policy.survive[:i]:
             yield ("policy", "survive", i), "it stands there twice"
+
+
+def _line_policy(network: Network) -> Iterator[tuple[Loc, str]]:
+    """Keys about spans that no fiber asks for."""
+    fibers = network.fibers.values()
+    split = [fiber for fiber in fibers if fiber.amplified and fiber.spans is None and fiber.huts_km is None]
+    if network.fibers and not split:
+        yield ("policy", "span_split"), "no fiber is split: spans or huts are listed"
+    if not any(fiber.amplified for fiber in fibers):
+        for key in ("ripple_db_per_span", "equalisation_db_per_line", "min_span_loss_db"):
+            yield ("policy", key), "no fiber has amplifiers"
+    if split and network.policy.span_split == "gnpy" and not any(fiber.huts_km for fiber in fibers):
+        yield ("policy", "max_span_km"), "GNPy's rule splits at 150 km, whatever the limits"
 
 
 def _sites(network: Network) -> Iterator[tuple[Loc, str]]:

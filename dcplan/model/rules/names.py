@@ -149,21 +149,39 @@ def _fibers(network: Network) -> Iterator[Finding]:
         yield from _ends(network, ("fibers", name, "ends"), fiber.ends, f"fiber `{name}`")
         if fiber.type not in known:
             yield _unknown(network, FIBER_TYPE, ("fibers", name, "type"), fiber.type, known, "fibers")
+        for i, span in enumerate(fiber.spans or ()):
+            if span.type is not None and span.type not in known:
+                yield _unknown(network, FIBER_TYPE, ("fibers", name, "spans", i, "type"), span.type, known, "fibers")
+        yield from _standing(network, name)
+
+
+def _standing(network: Network, name: str) -> Iterator[Finding]:
+    """Amplifiers that a fiber has already."""
+    fiber, known = network.fibers[name], network.catalog.amplifiers
+    there: list[tuple[Loc, str | None]] = [(("booster",), fiber.booster), (("preamp",), fiber.preamp)]
+    there += [(("spans", i, "amplifier"), span.amplifier) for i, span in enumerate(fiber.spans or ())]
+    for at, amplifier in there:
+        if amplifier is not None and amplifier not in known:
+            yield _unknown(network, PART, ("fibers", name, *at), amplifier, known, "amplifiers")
 
 
 def _gear(network: Network) -> Iterator[Finding]:
     catalog, gear = network.catalog, network.topology.gear
-    allowed = {"transponders": gear.allow.transponders, "amplifiers": gear.allow.amplifiers}
+    allowed = {
+        "transponders": gear.allow.transponders,
+        "amplifiers": gear.allow.amplifiers,
+        "appliances": gear.allow.appliances,
+    }
     for kind, names in allowed.items():
         known = getattr(catalog, kind)
         for i, name in enumerate(names or ()):
             if name not in known:
                 yield _unknown(network, PART, ("gear", "allow", kind, i), name, known, kind)
-    priced = {**catalog.transponders, **catalog.amplifiers, **catalog.equipment}
+    priced = {**catalog.transponders, **catalog.amplifiers, **catalog.appliances, **catalog.equipment}
     for name in gear.prices_usd:
         if name not in priced:
             span = network.document.locate(("gear", "prices_usd", name), of_key=True)
-            where = "`dcplan catalog` lists all parts; transponders, amplifiers and equipment have prices"
+            where = "`dcplan catalog` lists all parts; transponders, amplifiers, appliances and equipment have prices"
             yield Finding(PART, span, f"there is no part `{name}`", did_you_mean(name, priced, where))
     for name, accelerator in gear.accelerators.items():
         wanted = accelerator.calibration

@@ -53,7 +53,8 @@ def _fibers(network: Network) -> Iterator[Finding]:
 
 def _parts(network: Network) -> Iterator[Finding]:
     gear, allow = network.topology.gear, network.topology.gear.allow
-    for kind, allowed in (("transponders", allow.transponders), ("amplifiers", allow.amplifiers)):
+    kinds = {"transponders": allow.transponders, "amplifiers": allow.amplifiers, "appliances": allow.appliances}
+    for kind, allowed in kinds.items():
         catalog, own = getattr(network.catalog, kind), getattr(gear, kind)
         places: list[tuple[str, Loc]] = [(name, ("gear", "allow", kind, i)) for i, name in enumerate(allowed or ())]
         places += [(name, ("gear", kind, name)) for name in own if allowed is None]
