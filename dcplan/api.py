@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.line import NoLine
+    from dcplan.optics.sweep import Bathtub
     from dcplan.planfile import Plan, PlanRow
     from dcplan.training.step import Links
 
@@ -147,6 +148,39 @@ def optics(network: Network) -> Optics:
     return Optics(lines, evaluate(network, lines, routes(network)))
 
 
+def lightpaths_of(network: Network, light: Optics, names: Sequence[str]) -> tuple[Lightpath, ...]:
+    """The lightpaths that names mean: that of an id, those that end at a site, those between two sites.
+
+    UsageError for a name that is no site and no lightpath, or more than two sites.
+    """
+    from dcplan.diagnostics import did_you_mean
+    from dcplan.model.network import pair
+
+    ids = {path.id.casefold(): path for path in light.lightpaths}
+    for name in names:
+        if name not in network.sites and name.casefold() not in ids:
+            known = [*network.sites, *(path.id for path in light.lightpaths)]
+            hint = did_you_mean(name, known, "`dcplan optics FILE` lists all")
+            raise UsageError(f"there is no site and no lightpath `{name}`: {hint}")
+    if all(name in network.sites for name in names):
+        if len(names) == 1:
+            return tuple(path for path in light.lightpaths if names[0] in path.route.ends)
+        return tuple(path for path in light.lightpaths if path.route.ends == pair(names[0], names[1]))
+    if len(names) > 1:
+        raise UsageError(f"name one lightpath, one site or two sites, not `{'` and `'.join(names)}`")
+    return (ids[names[0].casefold()],)
+
+
+def dark_fibers(network: Network, light: Optics) -> tuple[FiberId, ...]:
+    """Fibers that no mode crosses from end to end, of those at whose both ends wavelengths may end."""
+    from dcplan.model.ending import ending_sites
+
+    ending = ending_sites(network)
+    alone = {path.route.fibers[0] for path in light.lightpaths if len(path.route.fibers) == 1 and path.closing}
+    ended = (name for name, fiber in network.fibers.items() if ending.issuperset(fiber.ends))
+    return tuple(name for name in ended if name not in alone)
+
+
 def export(network: Network, form: str, mode: str | None = None) -> Exported:
     """The designed network as files of another program, with what these cannot say. `form`: gnpy.
 
@@ -160,6 +194,38 @@ def export(network: Network, form: str, mode: str | None = None) -> Exported:
     check_form(form)
     light = optics(network)
     return write(network, light.fibers, light.lightpaths, mode_for(network, light.lightpaths, mode))
+
+
+def at_load(network: Network, percent: float) -> Network:
+    """The network with light judged at a share of full load [%]. UsageError when it is not above 0 and up to 100."""
+    if not 0 < percent <= 100:
+        raise UsageError(f"--load {percent:g} is not above 0 and up to 100")
+    policy = network.policy.model_copy(update={"load_percent": percent})
+    return replace(network, topology=network.topology.model_copy(update={"policy": policy}))
+
+
+def sweep(network: Network, what: str, names: Sequence[str] = ()) -> tuple[Bathtub, ...]:
+    """GSNR and margin of each mode on each line over the launch power; `what` is launch.
+
+    names: of a fiber, of one site whose fibers are meant, or of two sites. UsageError for another sweep, for names
+    that no fiber answers to, and where no line has amplifiers.
+    """
+    from dcplan.optics.line import design_lines
+    from dcplan.optics.sweep import bathtubs
+
+    if what != "launch":
+        raise UsageError(f"there is no sweep of `{what}`: ask for launch")
+    meant = [
+        fiber
+        for fiber, about in network.fibers.items()
+        if not names or list(names) == [fiber] or set(names) <= set(about.ends)
+    ]
+    if not meant:
+        raise UsageError(f"no fiber is called or ends at {' and '.join(f'`{name}`' for name in names)}")
+    found = bathtubs(network, design_lines(network), meant)
+    if not found:
+        raise UsageError("no line with amplifiers, or no allowed mode, so no launch power to sweep")
+    return found
 
 
 def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Line
+from dcplan.optics.limits import best_per_pair, next_in_words, stop_of
 from dcplan.report.sheet import (
     NOTHING,
     Cell,
@@ -60,7 +61,7 @@ _MODES = (
     number_column("required_osnr_db", "Needs", "dB"),
     number_column("penalties_db", "Pen.", "dB"),
     number_column("margins_db", "Res.", "dB"),
-    text_column("limit", "Limit", 5),
+    text_column("limit", "Limit", 10),
     number_column("width_ghz", "Width", "GHz"),
     number_column("channels", "Fill"),
     number_column("launch_dbm", "Launch", "dBm"),
@@ -68,34 +69,70 @@ _MODES = (
     number_column("channel_thz", "Worst at", "THz"),
     text_column("direction", "Worse way", 12),
 )
+_WAYS = (
+    text_column("direction", "Direction", 12),
+    number_column("launch_dbm", "Launch", "dBm"),
+    number_column("gsnr_db", "GSNR", "dB"),
+    number_column("penalties_db", "Penalties", "dB"),
+    number_column("margin_db", "Margin", "dB"),
+    number_column("rx_dbm", "Receive", "dBm"),
+    number_column("channel_thz", "Worst at", "THz"),
+)
 NO_MODE = "no line, no way through a site, or no allowed mode"
 _SPANS_LEGEND = "Joints: connectors and repair allowance. The amplifier is the one behind the span."
 _LEGEND = (
     "Margin = GSNR − needs − penalties − reserve (system margin and ageing), at full load, worst channel and worse "
-    "direction; OSNR in 0.1 nm. Fill: channels that fill the band."
+    "direction; OSNR in 0.1 nm. Limit: what stops a mode, or would stop one that closes first. Fill: channels in the "
+    "full band."
 )
 
 
-def view(name: str, fibers: Iterable[Line | NoLine], lightpaths: Sequence[Lightpath]) -> View:
-    """The view of `dcplan optics`. `fibers`: of each, the line that was designed or why there is none."""
+def view(
+    name: str,
+    fibers: Iterable[Line | NoLine],
+    lightpaths: Sequence[Lightpath],
+    *,
+    unused: Sequence[str] = (),
+    chosen: Sequence[Lightpath] | None = None,
+    brief: bool = False,
+) -> View:
+    """The view of `dcplan optics`. `fibers`: of each, the line that was designed or why there is none.
+
+    `unused`: modes that no lightpath is tried with, and why. `chosen`: the lightpaths to show, with the lines that they
+    run on, in place of all. `brief`: of each pair of sites the best lightpath, a row each, and the lines.
+    """
     found = list(fibers)
-    lines = [fiber for fiber in found if isinstance(fiber, Line)]
+    shown = lightpaths if chosen is None else chosen
+    run = {fiber for path in shown for fiber in path.route.fibers}
+    lines = [fiber for fiber in found if isinstance(fiber, Line) and (chosen is None or fiber.fiber in run)]
     refused = [fiber for fiber in found if not isinstance(fiber, Line)]
     closing = [path for path in lightpaths if path.closing]
     fastest = max((path.closing[0].rate_gbps for path in closing), default=None)
-    lit = f"{len(lines)} of {count(len(found), 'fiber')} can carry light"
+    lit = f"{len(found) - len(refused)} of {count(len(found), 'fiber')} can carry light"
     paths = f"{len(closing)} of {count(len(lightpaths), 'lightpath candidate')} close"
     facts = [
-        Fact("fibers", lit, {"lines": len(lines), "refused": len(refused)}, "FAIL" if refused else "ok"),
+        Fact("fibers", lit, {"lines": len(found) - len(refused), "refused": len(refused)}, "FAIL" if refused else "ok"),
         Fact("lightpaths", paths, {"lightpaths": len(lightpaths), "closing": len(closing)}, "" if closing else "FAIL"),
     ]
     if fastest is not None:
         facts.append(Fact("fastest mode", f"{fastest:,.0f} Gb/s", {"fastest_gbps": fastest}))
-    tables = [_overview(lightpaths)]
+    notices = [*_notices(lightpaths, refused), *(Notice("~", f"not tried: {reason}") for reason in unused)]
+    listed = best_per_pair(shown) if brief else shown
+    if brief:
+        notices.append(Notice("~", _omitted(len(shown), len(listed))))
+    tables = [_overview(listed)]
     tables += [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(lines)]
-    for i, path in enumerate(lightpaths):
-        tables += [_budget(path), _modes(path, _LEGEND if i == 0 else "")]
-    return View("optics", name, tuple(facts), _notices(lightpaths, refused), tuple(tables))
+    for i, path in enumerate(() if brief else shown):
+        tables += [_budget(path), *_ways(path), _modes(path, _LEGEND if i == 0 else "")]
+    return View("optics", name, tuple(facts), tuple(notices), tuple(tables))
+
+
+def _omitted(candidates: int, listed: int) -> str:
+    """What a brief view leaves out, and how to see it."""
+    return (
+        f"left out: {count(candidates - listed, 'lightpath')} that another between the same sites beats, and all link "
+        "budgets; name a site, two sites or a lightpath to see theirs, or ask for --all"
+    )
 
 
 def _notices(lightpaths: Sequence[Lightpath], refused: Sequence[NoLine]) -> tuple[Notice, ...]:
@@ -125,7 +162,7 @@ def _overview(lightpaths: Sequence[Lightpath]) -> Table:
         number_column("rate_gbps", "Rate", "Gb/s"),
         number_column("margin_db", "Margin", "dB"),
         text_column("mode", "Fastest mode", 12),
-        text_column("limit", "Limit", 8),
+        text_column("limit", "Next faster", 14),
     )
     rows = tuple(
         (
@@ -138,7 +175,7 @@ def _overview(lightpaths: Sequence[Lightpath]) -> Table:
             whole(path.closing[0].rate_gbps) if path.closing else number(None),
             _margin(path.closing[0]) if path.closing else number(None),
             say(f"{path.closing[0].transponder} {path.closing[0].mode}" if path.closing else NOTHING),
-            say("" if path.closing else _limits(path)),
+            say(next_in_words(path) or ("" if path.closing else _limits(path))),
         )
         for path in lightpaths
     )
@@ -213,6 +250,28 @@ def _budget(path: Lightpath) -> Table:
     return Table(f"budget {path.id}", title, _ITEMS, rows)
 
 
+def _ways(path: Lightpath) -> list[Table]:
+    """Both directions of the best mode side by side, the worse first."""
+    best = path.budgets[0] if path.budgets else None
+    if best is None or best.other is None:
+        return []
+    rows = tuple(
+        (
+            say(way.direction.replace("->", "→")),
+            fixed(way.launch_dbm, 2),
+            fixed(way.gsnr_db, 2),
+            fixed(way.penalties_db, 2, none="∞"),
+            fixed(way.margin_db, 2, none="−∞"),
+            fixed(way.rx_dbm, 2),
+            fixed(way.channel_thz, 4),
+        )
+        for way in (best, best.other)
+    )
+    return [
+        Table(f"directions {path.id}", f"{path.id}: both directions of {best.transponder} {best.mode}", _WAYS, rows)
+    ]
+
+
 def _modes(path: Lightpath, legend: str) -> Table:
     rows = tuple(_mode(budget) for budget in path.budgets)
     return Table(f"modes {path.id}", f"{path.id}: all modes", _MODES, rows, note=legend)
@@ -233,7 +292,7 @@ def _mode(budget: Budget) -> Row:
         fixed(budget.required_osnr_db, 2),
         fixed(budget.penalties_db, 2, none="∞"),
         fixed(budget.margins_db, 2),
-        say(budget.limit),
+        Cell(stop_of(budget) or budget.limit, budget.limit),
         fixed(budget.width_ghz, 1),
         whole(budget.channels),
         fixed(budget.launch_dbm, 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dcplan.optics.limits import next_in_words
 from dcplan.report.sheet import Table, again, count, fixed, number, number_column, say, text_column, whole
 
 if TYPE_CHECKING:
@@ -127,18 +128,23 @@ def lightpaths(plan: Plan) -> Table:
         number_column("required_osnr_db", "Needs", "dB"),
         number_column("length_km", "Length", "km"),
         number_column("latency_ms", "One way", "ms"),
+        number_column("other_gsnr_db", "Other GSNR", "dB"),
+        number_column("other_margin_db", "Other margin", "dB"),
         text_column("limit", "Limit", 8),
+        text_column("next", "Next faster", 14),
     )
     closing = sum(bool(path.closing) for path in plan.lightpaths)
     if not rows:
         return Table("lightpaths", "Lightpaths", columns, ())
-    note = "Margin is what is left above all penalties and margins, worst channel and direction; OSNR in 0.1 nm. "
+    note = "Margin is what is left above all penalties and margins, worst channel and direction; other: GSNR and "
+    note += "margin of the better one; OSNR in 0.1 nm. Next faster: the mode that does not close, and what stops it. "
     note += f"{count(len(paths), 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
     return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
 
 
 def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
     budget = _budget(path, group.transponder, group.mode)
+    other = budget.other if budget else None
     return (
         say(path.id),
         say(f"{path.route.sites[0]} – {path.route.sites[-1]}"),
@@ -151,7 +157,10 @@ def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
         fixed(budget.required_osnr_db if budget else None, 2),
         number(path.length_km),
         fixed(group.latency_ms, 3),
+        fixed(other.gsnr_db if other else None, 2),
+        fixed(other.margin_db if other else None, 2),
         say(budget.limit if budget else ""),
+        say(next_in_words(path)),
     )
 
 

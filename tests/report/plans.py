@@ -22,7 +22,7 @@ from dcplan.design.result import (
 )
 from dcplan.model.grid import Band
 from dcplan.model.network import Route
-from dcplan.optics.budget import Budget, BudgetItem, Lightpath, Line, SpanRow
+from dcplan.optics.budget import Budget, BudgetItem, Lightpath, Line, OtherWay, SpanRow
 from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
 from dcplan.training.step import Memory, Terms
 
@@ -109,6 +109,15 @@ def budget(
         rx_dbm=-8.2,
         limit=limit,
         items=items,
+        other=OtherWay(
+            direction=" -> ".join(reversed(direction.split(" -> "))),
+            channel_thz=191.4375,
+            gsnr_db=gsnr + 0.21,
+            penalties_db=penalties,
+            margin_db=None if margin is None else margin + 0.21,
+            launch_dbm=0.8,
+            rx_dbm=-7.9,
+        ),
     )
 
 

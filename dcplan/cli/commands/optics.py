@@ -10,31 +10,54 @@ import typer
 
 from dcplan.cli import terminal
 
-EPILOG = "Example: dcplan optics topologies/two-campus.yaml"
+EPILOG = "Examples: dcplan optics two-campus.yaml; dcplan optics us-midwest.yaml omaha chicago; dcplan optics FILE L12"
+
+
+BRIEF_ABOVE = 20
+"""Lightpath candidates above which each pair of sites shows its best, and no link budgets."""
 
 
 def run(
     file: Annotated[Path, typer.Argument(help="Topology file.")],
+    a: Annotated[str | None, typer.Argument(metavar="SITE|ID", help="Lightpaths of this site, or one by id.")] = None,
+    b: Annotated[str | None, typer.Argument(metavar="SITE", help="Of those, the ones that end at this site.")] = None,
     *,
+    sweep: Annotated[str | None, typer.Option("--sweep", metavar="launch", help="Each line over launch power.")] = None,
+    load: Annotated[float | None, typer.Option("--load", metavar="PERCENT", help="Share of the band loaded.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All link budgets, however many there are.")] = False,
     form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = "text",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here instead of stdout.")] = None,
 ) -> int:
-    """Print the span table of every fiber and the link budget of every lightpath candidate in every allowed mode.
+    """Print the span table of every fiber, and the link budget of lightpath candidates in every allowed mode.
 
-    Exit code 1 when some fiber carries no mode at all.
+    Of more than 20 candidates the best between each two sites are listed; name a site, two sites or a lightpath for
+    their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
+    from dcplan.optics.limits import left_out
     from dcplan.report.optics import view
     from dcplan.report.render import check_format, draw
 
     check_format(form)
     network = api.load(file)
+    if load is not None:
+        network = api.at_load(network, load)
+    names = [name for name in (a, b) if name is not None]
+    if sweep is not None:
+        from dcplan.report.launch import view as bathtub_view
+
+        bathtubs = api.sweep(network, sweep, names)
+        shown = bathtub_view(network.topology.name, bathtubs)
+        terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
+        return 0 if any(one.closes for one in bathtubs) else 1
     found = api.optics(network)
-    shown = view(network.topology.name, found.fibers.values(), found.lightpaths)
+    shown = view(
+        network.topology.name,
+        found.fibers.values(),
+        found.lightpaths,
+        unused=left_out(network),
+        chosen=api.lightpaths_of(network, found, names) if names else None,
+        brief=not names and not everything and len(found.lightpaths) > BRIEF_ABOVE,
+    )
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
-    alone = {
-        lightpath.route.fibers[0]
-        for lightpath in found.lightpaths
-        if len(lightpath.route.fibers) == 1 and lightpath.closing
-    }
-    return 0 if alone >= set(network.fibers) else 1
+    return 1 if api.dark_fibers(network, found) else 0
