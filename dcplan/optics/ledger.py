@@ -114,6 +114,15 @@ class Ledger:
     def _launch_limit(self, row: int, hop: int) -> str:
         return "booster gain" if self.starved[row][hop] else self.loads.each[self.hops[row][hop]].limit
 
+    def _tilt(self, row: int, hop: int) -> str:
+        """What the channel loses more than the mean, where channels lose unlike."""
+        tilt, comb = self.loads.each[self.hops[row][hop]].tilt_db, self.loads.comb
+        if tilt is None:
+            return ""
+        channel = round((self.worst[row] - comb.first_thz) * 1e3 / comb.width_ghz)
+        where = "along the line" if self.policy.equalise == "site" else "in a span"
+        return f"{float(tilt[channel]):+.2f} dB of loss {where} by wavelength and Raman"
+
     def _items(self, row: int) -> tuple[BudgetItem, ...]:
         ways, last = self.journey.ways[row], self.journey.ends[row]
         items = [*self.head, BudgetItem("noise", f"add at {ways[0].start}", self.gear[ways[0].start].add_drop_osnr_db)]
@@ -124,7 +133,7 @@ class Ledger:
             items += [
                 BudgetItem("level", launch, self.launch[row][hop], self._launch_limit(row, hop)),
                 BudgetItem("noise", booster, -db(self.booster[row][hop])),
-                BudgetItem("noise", spans, -db(self.spans[row][hop])),
+                BudgetItem("noise", spans, -db(self.spans[row][hop]), self._tilt(row, hop)),
                 BudgetItem("noise", nonlinear, _finite(-db(self.nonlinear[row][hop]))),
             ]
         pad = self.arriving[row] - self.received[row]

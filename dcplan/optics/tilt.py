@@ -80,7 +80,8 @@ def tilted(
     powers = [(comb, loading.launch_dbm), *((lit.comb, lit.launch_dbm) for lit in beside)]
     frequency = np.concatenate([one.frequencies_thz() for one, _ in powers])
     launch = np.concatenate([np.full(one.channels, watts(level)) for one, level in powers])
-    own = slice(0, comb.channels)
+    combs = tuple(one for one, _ in powers)
+    bauds, own = _bauds(combs), slice(0, comb.channels)
     low = np.zeros(len(frequency))
     noise, nli, tilt = np.zeros(comb.channels), np.zeros(comb.channels), np.zeros(comb.channels)
     flat = 0.0
@@ -92,9 +93,11 @@ def tilted(
         if shape.raman:
             excess = excess + excess_loss_db(kind, frequency, into, attenuation, row.length_km)
             weight = nli_weight(kind, frequency, into, attenuation)
-        mixture = Mixture(frequency, _bauds([one for one, _ in powers]), into)
-        kernel = _kernel(tuple(one for one, _ in powers), kind, attenuation)
-        nli += nli_of_kernel(kernel, kind, mixture, attenuation, row.length_km, weight)[own] / launch[own] ** 2
+        if kind.nonlinear:
+            mixture = Mixture(frequency, bauds, into)
+            kernel = _kernel(combs, kind, attenuation)
+            here = nli_of_kernel(kernel, kind, mixture, attenuation, row.length_km, weight)
+            nli += here[own] / launch[own] ** 2
         behind = low + excess
         factor = from_db(row.noise_figure_db + row.gain_db)
         flat += factor
