@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import allowed_transponders, fits, on_grid
+from dcplan.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +35,11 @@ def stop_of(budget: Budget) -> str:
     if budget.closes:
         return ""
     if budget.limit == "OSNR" and budget.margin_db is not None:
-        return f"OSNR, {-budget.margin_db:.1f} dB short"
+        return f"OSNR, {_db(-budget.margin_db)} short"
     name = AMOUNTS.get(budget.limit)
     item = next((item for item in budget.items if item.name == name and item.why), None)
     if item is None:
-        short = "" if budget.margin_db is None else f", {-budget.margin_db:.1f} dB short"
+        short = "" if budget.margin_db is None else f", {_db(-budget.margin_db)} short"
         return budget.limit + short
     if item.kind == "level":
         return f"{budget.limit}, {item.value_db:.1f} dBm received, {item.why.split(',')[0]}"
@@ -83,6 +84,11 @@ def best_per_pair(lightpaths: Sequence[Lightpath]) -> tuple[Lightpath, ...]:
 
 def _rank(path: Lightpath) -> tuple[float, float]:
     return -max((budget.rate_gbps for budget in path.closing), default=0.0), path.latency_ms
+
+
+def _db(value: float) -> str:
+    """One decimal, or as many as it takes to show that something is missing."""
+    return f"{value:.1f} dB" if value >= 0.05 else f"{significant(value, 1)} dB"
 
 
 def _margin(budget: Budget) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, spectrum, summary, whole, wires, work
+from dcplan.report import basis, hollow, regeneration, spectrum, summary, whole, wires, work
 from dcplan.report.sheet import View
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def view(plan: Plan) -> View:
         tables=(
             wires.links(plan),
             wires.fibers(plan),
+            *hollow.tables(plan),
             wires.lightpaths(plan),
+            regeneration.regenerators(plan),
             spectrum.strips(plan),
             spectrum.blocks(plan),
             wires.traffic(plan),
