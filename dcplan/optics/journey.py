@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import terminal
@@ -61,10 +61,11 @@ class Journey:
     allowance_db: Array
     """Reserve for ripple behind spans and unequal channels behind lines, as the policy has it [dB]."""
 
-
-def passable(network: Network, route: Route) -> bool:
-    """Every site between the ends lets light through: it has a ROADM with an express loss."""
-    return all(terminal(network, site)[1].express_loss_db is not None for site in route.through)
+    def part(self, rows: slice) -> Journey:
+        """Some of the routes; as many hops as the longest of them has."""
+        own = replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+        most = max(len(ways) for ways in own.ways)
+        return replace(own, hops=own.hops[:, :most], loss_before_db=own.loss_before_db[:, :most])
 
 
 def ways_of(network: Network, lines: Mapping[FiberId, Line]) -> dict[tuple[FiberId, SiteId], Way]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import batched, product
 from typing import TYPE_CHECKING
 
 from dcplan.optics import unamplified
 from dcplan.optics.allowed import load_of, terminal, usable_modes
 from dcplan.optics.budget import Lightpath, Line
-from dcplan.optics.journey import NODE_LATENCY_MS, journey, passable, ways_of
+from dcplan.optics.journey import NODE_LATENCY_MS, journey, ways_of
 from dcplan.optics.judged import Block, Judged, Named, Worst
 from dcplan.optics.ledger import Ledger
 from dcplan.optics.loading import Loading, load
 from dcplan.optics.penalty import judge
 from dcplan.optics.tilt import Lit, Shape, tilted
-from dcplan.optics.walk import Loads, noise_along
+from dcplan.optics.walk import Loads, noise_without, with_transmitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,12 +23,14 @@ if TYPE_CHECKING:
     from dcplan.catalog.bands import NamedBand
     from dcplan.catalog.parts import FiberType, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
+    from dcplan.model.schema import Policy
     from dcplan.optics.budget import Budget
     from dcplan.optics.journey import Journey, Way
     from dcplan.optics.line import NoLine
     from dcplan.optics.nonlinear import Comb
+    from dcplan.optics.walk import Noise
 
-BLOCK = 2048
+BLOCK = 1024
 """Routes that are worked on at a time: all channels of so many stay in the cache of a processor."""
 
 
@@ -85,33 +86,52 @@ def survey(
     loaded alike are worked on one after the other, so that lines are loaded once.
     """
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line) and line.booster}
+    crossed = {site for site in network.sites if terminal(network, site)[1].express_loss_db is not None}
     lit = [
         number
         for number, route in enumerate(routes)
-        if route.fibers and whole.keys() >= set(route.fibers) and passable(network, route)
+        if route.fibers and whole.keys() >= set(route.fibers) and crossed.issuperset(route.through)
     ]
+    lit.sort(key=lambda number: len(routes[number].fibers))  # blocks of routes of as many hops need no gaps
     used = {fiber for number in lit for fiber in routes[number].fibers}
     own = {fiber: line for fiber, line in whole.items() if fiber in used}
     bands = [_Lit.of(network, own, place) for place in range(len(network.topology.gear.bands))]
-    blocks: list[tuple[tuple[int, ...], list[list[Journey]]]] = []
-    for numbers in batched(lit, BLOCK):
-        chosen = [routes[number] for number in numbers]
-        both = [
-            [journey(network, chosen, one.ways, back=back, band=one.band) for one in bands] for back in (False, True)
-        ]
-        blocks.append((numbers, both))
     alike: dict[tuple[Comb, ...], list[Named]] = {}
     for transponder, name, mode in usable_modes(network) if modes is None else modes:
         combs = tuple(load_of(network, mode, band.band) for band in bands)
         alike.setdefault(combs, []).append(Named(transponder, name, mode))
-    for combs, mine in alike.items() if lit else ():
+    if not lit:
+        return
+    chosen = [routes[number] for number in lit]
+    whole_way = [
+        [journey(network, chosen, one.ways, back=back, band=one.band) for one in bands] for back in (False, True)
+    ]
+    parts = [slice(first, first + BLOCK) for first in range(0, len(lit), BLOCK)]
+    blocks = [(tuple(lit[rows]), [[way.part(rows) for way in ways] for ways in whole_way]) for rows in parts]
+    for combs, mine in alike.items():
         loads = _in_bands(network, bands, combs)
-        for named, (numbers, both) in product(mine, blocks):
-            there, back = (
-                tuple(_judged(network, named, way, load) for way, load in zip(ways, loads, strict=True) if load)
-                for ways in both
-            )
-            yield Block(numbers, (there, back))
+        for numbers, both in blocks:
+            sides = [
+                [_Along(way, load) for way, load in zip(ways, loads, strict=True) if load is not None] for ways in both
+            ]
+            for named in mine:
+                there, back = (tuple(one.judged(named, network.policy) for one in side) for side in sides)
+                yield Block(numbers, (there, back))
+
+
+class _Along:
+    """The noise of lines along a block of routes, kept for the modes that follow with the same transmitted power."""
+
+    def __init__(self, journey: Journey, loads: Loads) -> None:
+        self.journey, self.loads = journey, loads
+        self.known: dict[float, Noise] = {}
+
+    def judged(self, named: Named, policy: Policy) -> Judged:
+        level = named.mode.tx_dbm
+        if level not in self.known:
+            self.known[level] = noise_without(self.journey, self.loads, level)
+        noise = with_transmitter(self.known[level], named.mode)
+        return Judged(named, self.journey, self.loads, noise, judge(self.journey, noise, named.mode, policy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +218,3 @@ def _plain(network: Network, way: Way, comb: Comb) -> Loading:
         network.catalog.fibers,
         given,
     )
-
-
-def _judged(network: Network, named: Named, journey: Journey, loads: Loads) -> Judged:
-    noise = noise_along(journey, loads, named.mode)
-    return Judged(named, journey, loads, noise, judge(journey, noise, named.mode, network.policy))

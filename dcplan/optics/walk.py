@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics.amplifier import MEASURED_IN_GHZ, noise_figures_db
@@ -40,6 +40,8 @@ class Loads:
     """Distinct boosters."""
     booster: NDArray[int64]
     """Which of them each way has."""
+    following: NDArray[bool_]
+    """Ways whose amplifiers are less noisy, or more, with less light in."""
 
     @classmethod
     def of(cls, comb: Comb, each: Sequence[Loading], boosters: Sequence[Amplifier]) -> Loads:
@@ -58,6 +60,7 @@ class Loads:
             sag_db=np.array([load.sag_db for load in each]),
             boosters=distinct,
             booster=np.array([place[id(amplifier)] for amplifier in boosters]),
+            following=np.array([bool(load.following) for load in each]),
         )
 
 
@@ -87,18 +90,30 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
     least gain); amplifiers Σ NF G h f B / P; nonlinearity η P². B = 12.5 GHz; η in the signal bandwidth is scaled
     by 12.5 GHz / symbol rate. All parts add up linearly.
     """
+    return with_transmitter(noise_without(journey, loads, mode.tx_dbm), mode)
+
+
+def with_transmitter(noise: Noise, mode: Mode) -> Noise:
+    """The noise with that of the mode's transmitter, the same on every channel."""
+    own = 0.0 if mode.tx_osnr_db is None else from_db(-mode.tx_osnr_db)
+    return replace(noise, every=noise.every + own, total=noise.total + own) if own else noise
+
+
+def noise_without(journey: Journey, loads: Loads, tx_dbm: float) -> Noise:
+    """`noise_along` but for the noise of the transmitter: the same for all modes of one load and transmitted power."""
     import numpy as np
 
     count, longest = journey.hops.shape
     launch, booster, spans = (np.zeros((count, longest)) for _ in range(3))
     starved = np.zeros((count, longest), dtype=np.bool_)
-    nonlinear = np.zeros((count, loads.comb.channels))
-    tilt = None if loads.unlike is None else np.zeros((count, loads.comb.channels))
-    scale = NOISE_BANDWIDTH_GHZ / mode.baud_gbd
+    total = np.zeros((count, loads.comb.channels))
+    more, tilt = np.empty_like(total), None if loads.unlike is None else np.zeros_like(total)
+    scale = NOISE_BANDWIDTH_GHZ / loads.comb.baud_gbd
     for hop in range(longest):
-        here = np.flatnonzero(journey.hops[:, hop] >= 0)
+        taken = journey.hops[:, hop] >= 0
+        here = slice(None) if taken.all() else np.flatnonzero(taken)
         way = journey.hops[here, hop]
-        before = mode.tx_dbm if hop == 0 else launch[here, hop - 1]
+        before = tx_dbm if hop == 0 else launch[here, hop - 1]
         arriving = before - journey.loss_before_db[here, hop]
         most, gain, figure = _booster(loads, way, arriving)
         launch[here, hop] = np.minimum(loads.launch_dbm[way], most)
@@ -106,13 +121,14 @@ def noise_along(journey: Journey, loads: Loads, mode: Mode) -> Noise:
         power = 1e-3 * 10 ** (launch[here, hop] / 10)
         booster[here, hop] = 10 ** ((gain + figure) / 10) / power
         spans[here, hop] = _span_noise(loads, way, launch[here, hop], starved[here, hop]) / power
-        nonlinear[here] += loads.nli_per_w2[way] * (power**2 * scale)[:, None]
+        nonlinear = np.take(loads.nli_per_w2, way, axis=0, out=more[: len(way)], mode="clip")
+        nonlinear *= (power**2 * scale)[:, None]
+        total[here] += nonlinear
         if tilt is not None and loads.unlike is not None:
             tilt[here] += (loads.unlike[way] - 1) * spans[here, hop][:, None]
     quantum = PLANCK_J_S * loads.comb.frequencies_thz() * 1e12 * NOISE_BANDWIDTH_GHZ * 1e9
-    transmitter = 0.0 if mode.tx_osnr_db is None else from_db(-mode.tx_osnr_db)
-    fixed = journey.nodes_noise + transmitter
-    total = (booster + spans).sum(axis=1)[:, None] * quantum[None, :] + nonlinear + fixed[:, None]
+    total += np.multiply((booster + spans).sum(axis=1)[:, None], quantum[None, :], out=more)
+    total += journey.nodes_noise[:, None]
     if tilt is not None:
         total += tilt * quantum[None, :]
     worst, rows = total.argmax(axis=1), np.arange(count)
@@ -146,7 +162,7 @@ def _booster(loads: Loads, way: NDArray[int64], arriving_dbm: Array) -> tuple[Ar
 
     most, gain, figure = (np.zeros(len(way)) for _ in range(3))
     for number, amplifier in enumerate(loads.boosters):
-        these = loads.booster[way] == number
+        these = slice(None) if len(loads.boosters) == 1 else loads.booster[way] == number
         most[these] = arriving_dbm[these] + amplifier.gain_max_db
         target = np.minimum(loads.launch_dbm[way[these]], most[these])
         gain[these] = np.maximum(target - arriving_dbm[these], amplifier.gain_min_db)
@@ -160,7 +176,6 @@ def _span_noise(loads: Loads, way: NDArray[int64], launch_dbm: Array, starved: N
     import numpy as np
 
     factor: Array = loads.noise_factor[way]
-    following = np.array([bool(load.following) for load in loads.each])
-    for row in np.flatnonzero(starved & following[way]).tolist():
+    for row in np.flatnonzero(starved & loads.following[way]).tolist():
         factor[row] = loads.each[way[row]].noise_factor_at(float(launch_dbm[row]))
     return factor
