@@ -99,9 +99,10 @@ class Setting:
 def set_to(name: str, amplifier: Amplifier, loss_db: float, input_dbm: float | None = None) -> Setting | None:
     """The amplifier at gain = loss, padded in front up to its least gain; none where the loss is beyond its gain.
 
-    input_dbm: power per 50 GHz behind loss and padding, where the noise figure follows it.
+    A Raman hybrid is not padded: its first stage is the fiber itself. input_dbm: power per 50 GHz behind loss and
+    padding, where the noise figure follows it.
     """
-    if loss_db > amplifier.gain_max_db + 1e-9:
+    if loss_db > amplifier.gain_max_db + 1e-9 or (amplifier.raman is not None and loss_db < amplifier.gain_min_db):
         return None
     gain = max(loss_db, amplifier.gain_min_db)
     return Setting(name, gain, gain - loss_db, noise_figure_db(amplifier, gain, input_dbm))

@@ -203,8 +203,9 @@ def _amplify(plant: _Plant, numbered: list[tuple[int, PlainSpan]]) -> tuple[Span
             chosen[role, span] = choose(plant.allowed, need) if given is None else _keep(plant, given[0], need)
         if (found := chosen[role, span]) is None:
             if given is not None:
-                most = plant.network.catalog.amplifiers[given[0]].gain_max_db
-                reason = f"loss of {span.loss_db:.1f} dB is beyond the gain of {given[0]}, {most:.1f} dB"
+                part = plant.network.catalog.amplifiers[given[0]]
+                window = f"{part.gain_min_db:g} to {part.gain_max_db:g} dB"
+                reason = f"loss of {span.loss_db:.1f} dB is not within the gain of {given[0]}, {window}"
                 return NoLine(plant.fiber, reason, number, given[1])
             return NoLine(plant.fiber, _why_unreached(plant.allowed, role, span.loss_db), number)
         setting, why = found
