@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dcplan.design.result import Demand, Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
+    from dcplan.interop.gnpy.bring import Imported
     from dcplan.interop.gnpy.export import Exported
     from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
@@ -226,6 +227,20 @@ def sweep(network: Network, what: str, names: Sequence[str] = ()) -> tuple[Batht
     if not found:
         raise UsageError("no line with amplifiers, or no allowed mode, so no launch power to sweep")
     return found
+
+
+def import_(form: str, topology: Path, equipment: Path | None) -> Imported:
+    """A topology file from those of another program, with what it cannot say. `form`: gnpy.
+
+    UsageError for a form that is not there, and for files that are not of it.
+    """
+    from dcplan.interop import check_form
+    from dcplan.interop.gnpy.bring import bring
+
+    check_form(form)
+    if equipment is None:
+        raise UsageError("GNPy keeps amplifiers, fibers and modes in a second file: name it with --equipment")
+    return bring(topology, equipment)
 
 
 def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:

@@ -6,6 +6,7 @@ import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -35,10 +36,17 @@ COMMANDS: dict[str, str] = {
     "steps": "Print every parallelism plan of every job, side by side.",
     "explain": "Explain a finding: why it matters, a bad file and a good one.",
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
+    "import": "Write a topology file from the files of another program: GNPy.",
     "export": "Write a designed network for another program: GNPy.",
     "schema": "Print the JSON Schema of a topology or plan file.",
 }
-"""Command -> its line in the help. `run` in `dcplan.cli.commands.<command>` says more, and is loaded when called."""
+"""Command -> its line in the help. `run` in the module of `module_of` says more, and is loaded when called."""
+
+
+def module_of(command: str) -> str:
+    """The module of a command: its name, with `_` for `-` and behind a word of Python's own."""
+    name = command.replace("-", "_")
+    return f"dcplan.cli.commands.{name}_" if iskeyword(name) else f"dcplan.cli.commands.{name}"
 
 
 class _Lazy(TyperGroup):
@@ -51,7 +59,7 @@ class _Lazy(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        module = import_module(f"dcplan.cli.commands.{cmd_name.replace('-', '_')}")
+        module = import_module(module_of(cmd_name))
         app.command(cmd_name, epilog=getattr(module, "EPILOG", None))(module.run)
         return get_command(app)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dcplan import __version__, api
-from dcplan.cli.app import COMMANDS, run
+from dcplan.cli.app import COMMANDS, module_of, run
 from dcplan.model.rules.examples import GOOD, with_change
 
 TEMPLATES = ["two-campus", "single-fiber", "ring"]
@@ -137,7 +137,7 @@ def test_help_lists_every_command_and_each_has_its_own(capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     for name in COMMANDS:
         assert f"  {name} " in shown
-        doc = import_module(f"dcplan.cli.commands.{name.replace('-', '_')}").run.__doc__
+        doc = import_module(module_of(name)).run.__doc__
         assert run([name, "--help"]) == 0
         assert doc.splitlines()[0].split(":")[0] in " ".join(capsys.readouterr().out.split())
 
