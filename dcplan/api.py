@@ -291,6 +291,7 @@ def plan(
     """
     from dcplan.assemble import assumptions_of, plan_file, rows_of
     from dcplan.assess.compare import compare
+    from dcplan.assess.hollow import saved
     from dcplan.assess.states import assess
     from dcplan.assess.view import NetworkView
     from dcplan.design.engine import Options, design
@@ -340,6 +341,7 @@ def plan(
         assess(network, view, states, jobs),
         rows,
         assumptions_of(network, answer, jobs),
+        saved(network, view, jobs),
     )
 
 

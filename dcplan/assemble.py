@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.assess.compare import Compared
+    from dcplan.assess.hollow import HollowCore
     from dcplan.assess.result import Assessment
     from dcplan.design.result import Design
     from dcplan.design.traffic import JobPlans, JobTraffic
@@ -32,6 +33,7 @@ def plan_file(
     assessment: Assessment,
     rows: Sequence[PlanRow],
     assumptions: Sequence[Assumption],
+    hollow: HollowCore | None = None,
 ) -> Plan:
     """The whole answer; inputs are named as the user named them and hashed, so that a reader can tell them apart."""
     return Plan(
@@ -50,6 +52,7 @@ def plan_file(
         assessment=assessment,
         plans=tuple(rows),
         assumptions=tuple(assumptions),
+        hollow=hollow,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from dcplan.assess.hollow import HollowCore
 from dcplan.assess.result import Assessment
 from dcplan.design.result import Design
 from dcplan.errors import UsageError
@@ -107,6 +108,8 @@ class Plan:
     assessment: Assessment
     plans: tuple[PlanRow, ...]
     assumptions: tuple[Assumption, ...]
+    hollow: HollowCore | None = None
+    """What hollow core saves; none where no fiber has it."""
 
 
 @cache
