@@ -19,7 +19,8 @@ SUFFIXES: dict[str, str] = {
     "km": "km", "m": "m", "ms": "ms", "us": "µs", "s": "s", "h": "h", "years": "years",
     "ghz": "GHz", "thz": "THz", "gbd": "GBd", "gbps": "Gb/s", "tbps": "Tb/s", "gb": "GB", "bytes": "bytes",
     "db": "dB", "dbm": "dBm", "db_per_km": "dB/km", "ps": "ps", "ps_nm": "ps/nm", "ps_nm_km": "ps/(nm km)",
-    "ps_nm2_km": "ps/(nm² km)", "ps_sqrt_km": "ps/√km", "um2": "µm²", "per_w_km": "1/(W km)", "w": "W", "kw": "kW", "mw": "MW",
+    "ps_nm2_km": "ps/(nm² km)", "ps_sqrt_km": "ps/√km", "um2": "µm²", "per_w_km": "1/(W km)",
+    "w": "W", "kw": "kW", "mw": "MW",
     "usd": "US$", "usd_per_mwh": "US$/MWh", "usd_per_km_year": "US$/(km year)", "usd_per_km": "US$/km",
     "percent": "%", "tflops": "TFLOP/s", "gb_per_s": "GB/s", "tb_per_s": "TB/s",
 }  # fmt: skip

@@ -27,7 +27,7 @@ BANDS: dict[str, NamedBand] = {
         NamedBand("c", 191.325, 196.125),
     )
 }
-"""C: OIF 400ZR grid, 64 channels of 75 GHz. L: Cisco 800ZR+ L band, 4.8 THz. Super-C: 6.1 THz, its edges an estimate."""
+"""C: OIF 400ZR grid, 64 channels of 75 GHz. L: Cisco 800ZR+ L band, 4.8 THz. Super-C: 6.1 THz, edges estimated."""
 COVERED: dict[str, tuple[float, float]] = {
     "c": (191.275, 196.125),
     "super-c": (190.675, 196.775),

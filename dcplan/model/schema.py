@@ -162,7 +162,7 @@ class Gear(Strict):
     prices_usd: dict[Name, NotNegative] = {}
     """Own prices of catalog parts by id [US$]."""
     band: Literal["c", "super-c", "l", "c+l"] | None = None
-    """The amplified band by name, in place of its edges; c+l: both, each with amplifiers of its own on every lit pair."""
+    """The amplified band by name, in place of its edges; c+l: both, each with its own amplifiers on every lit pair."""
     band_start_thz: Positive = 191.325
     """Lower edge of the amplified band [THz]."""
     band_end_thz: Positive = 196.125
@@ -294,7 +294,7 @@ class Policy(Strict):
     """Launch power of a 75 GHz channel into every span [dBm], other widths at the same power density; without it the
     optimum of each line. What amplifiers cannot give is clipped."""
     load_percent: Annotated[float, Field(gt=0, le=100)] = 100.0
-    """Share of the band that is loaded with channels when light is judged; less than all is an error to fill up later."""
+    """Share of the band that is loaded when light is judged [%]; below 100, what is lit later is not foreseen."""
     equalise: Literal["span", "site"] = "span"
     """Where channels are brought back to equal power: span, behind each span by the gain of its amplifier; site, only
     where wavelengths are added or pass, so that tilt adds up along a line."""

@@ -10,6 +10,8 @@ from dcplan.model.rules.examples import GOOD, adding
 from dcplan.optics.allowed import allowed_amplifiers, allowed_transponders, on_grid
 from dcplan.optics.budget import Line
 from dcplan.optics.line import REFERENCE_WIDTH_GHZ, reference_comb
+from dcplan.optics.raman import slope_per_w_km_thz
+from dcplan.optics.tilt import Shape
 from dcplan.units import db
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from dcplan.catalog.bands import NamedBand
     from dcplan.model.network import FiberId, Network
+    from dcplan.model.schema import Fiber
     from dcplan.model.source import Loc
     from dcplan.optics.line import NoLine
 
@@ -63,7 +66,16 @@ OTHER_BAND = Rule(
     adding("gear: {allow: {amplifiers: [gnpy-medium-gain, l-band-medium-gain]}}\n", GOOD),
     adding("gear: {band: c+l, allow: {amplifiers: [gnpy-medium-gain, l-band-medium-gain]}}\n", GOOD),
 )
-RULES: tuple[Rule, ...] = (DARK_BAND, LAUNCH, GRID, PARTIAL, OTHER_BAND)
+NO_EFFECT = Rule(
+    "DCP526",
+    "optics-key-without-effect",
+    Severity.WARNING,
+    "Nothing changes with this key: a launch power on a fiber without amplifiers, levels made equal at sites where no"
+    " fiber tilts, Raman scattering where no fiber has it.",
+    adding("policy: {equalise: site}\n", GOOD),
+    adding("policy: {equalise: site, raman_tilt: always}\n", GOOD),
+)
+RULES: tuple[Rule, ...] = (DARK_BAND, LAUNCH, GRID, PARTIAL, OTHER_BAND, NO_EFFECT)
 
 
 def dark_bands(network: Network) -> list[NamedBand]:
@@ -76,6 +88,7 @@ def check(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[
     yield from _bands(network)
     yield from _grid(network)
     yield from _launch(network, lines)
+    yield from _effect(network)
     percent = network.policy.load_percent
     if percent < 100:
         at = network.document.locate(("policy", "load_percent"))
@@ -143,3 +156,26 @@ def _launch(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterato
                     f"on {name}, which gives {most:.1f} dBm each"
                 )
                 yield Finding(LAUNCH, network.document.locate(at), message, f"give {most:.1f} dBm or less")
+
+
+def _effect(network: Network) -> Iterator[Finding]:
+    policy, locate = network.policy, network.document.locate
+    types = network.catalog.fibers
+    kinds = [
+        types[name]
+        for fiber in network.fibers.values()
+        for name in {fiber.type, *_span_types(fiber)}
+        if fiber.amplified
+    ]
+    if policy.equalise == "site" and not Shape.of(network).matters(kinds):
+        yield Finding(NO_EFFECT, locate(("policy", "equalise")), "no fiber tilts, so levels are equal everywhere")
+    if policy.raman_tilt == "always" and not any(slope_per_w_km_thz(kind) > 0 for kind in kinds):
+        yield Finding(NO_EFFECT, locate(("policy", "raman_tilt")), "no fiber has Raman scattering")
+    for name, fiber in network.fibers.items():
+        if fiber.launch_dbm is not None and not fiber.amplified:
+            message = f"{name} has no amplifiers, so the transmitter sets the launch"
+            yield Finding(NO_EFFECT, locate(("fibers", name, "launch_dbm")), message)
+
+
+def _span_types(fiber: Fiber) -> set[str]:
+    return {span.type for span in fiber.spans or () if span.type}

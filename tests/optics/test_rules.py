@@ -132,3 +132,15 @@ def test_a_dark_band_is_said_once_not_for_every_fiber() -> None:
     codes = [finding.rule.code for finding in found(adding("gear: {band: super-c}\n", GOOD))]
     assert codes.count("DCP521") == 1
     assert "DCP501" not in codes
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        (adding("policy: {equalise: site}\n", GOOD), "site"),
+        (with_change("pairs: 4,", "pairs: 4, amplified: false, launch_dbm: 0,", GOOD), "0"),
+        (adding("policy: {raman_tilt: always}\n", GOOD.replace("g652d", "hollow-core")), "always"),
+    ],
+)
+def test_keys_of_optics_without_effect(text: str, at: str) -> None:
+    assert marked(text, "DCP526") == at
