@@ -54,8 +54,7 @@ def export(
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line) and line.booster}
     ways = ways_of(network, whole)
     comb = load_of(network, mode)
-    loads = loads_of(network, list(ways.values()), comb)
-    boost = boosts(network, ways, loads, mode)
+    boost = boosts(network, ways, loads_of(network, list(ways.values()), comb), mode) if ways else {}
     settings = Settings(network)
     last: dict[WayId, str] = {}
     elements: list[dict[str, Any]] = []
