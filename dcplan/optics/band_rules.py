@@ -70,8 +70,8 @@ NO_EFFECT = Rule(
     "DCP526",
     "optics-key-without-effect",
     Severity.WARNING,
-    "Nothing changes with this key: a launch power on a fiber without amplifiers, levels made equal at sites where no"
-    " fiber tilts, Raman scattering where no fiber has it.",
+    "Nothing changes with this key: levels are made equal at sites only where no fiber tilts, or Raman scattering is"
+    " counted where no fiber has it.",
     adding("policy: {equalise: site}\n", GOOD),
     adding("policy: {equalise: site, raman_tilt: always}\n", GOOD),
 )
@@ -171,10 +171,6 @@ def _effect(network: Network) -> Iterator[Finding]:
         yield Finding(NO_EFFECT, locate(("policy", "equalise")), "no fiber tilts, so levels are equal everywhere")
     if policy.raman_tilt == "always" and not any(slope_per_w_km_thz(kind) > 0 for kind in kinds):
         yield Finding(NO_EFFECT, locate(("policy", "raman_tilt")), "no fiber has Raman scattering")
-    for name, fiber in network.fibers.items():
-        if fiber.launch_dbm is not None and not fiber.amplified:
-            message = f"{name} has no amplifiers, so the transmitter sets the launch"
-            yield Finding(NO_EFFECT, locate(("fibers", name, "launch_dbm")), message)
 
 
 def _span_types(fiber: Fiber) -> set[str]:

@@ -138,7 +138,6 @@ def test_a_dark_band_is_said_once_not_for_every_fiber() -> None:
     ("text", "at"),
     [
         (adding("policy: {equalise: site}\n", GOOD), "site"),
-        (with_change("pairs: 4,", "pairs: 4, amplified: false, launch_dbm: 0,", GOOD), "0"),
         (adding("policy: {raman_tilt: always}\n", GOOD.replace("g652d", "hollow-core")), "always"),
     ],
 )
