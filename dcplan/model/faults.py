@@ -279,7 +279,7 @@ def _far(key: str) -> str | None:
 def _contradiction(document: Document, path: Loc, reason: str) -> Finding:
     value = _value(document.data, path)
     hint = None
-    if "length_km" in reason and isinstance(value, dict):
+    if reason.endswith("give either length_km or spans") and isinstance(value, dict):
         both = value.get("length_km") is not None
         hint = "it has both: remove the one that is not measured" if both else "it has neither"
     return Finding(rules.CONTRADICTION, document.locate(path, of_key=True), f"{_prefix(path)}{reason}", hint)

@@ -117,8 +117,6 @@ class Fiber(Strict):
                 raise ValueError("behind the only span stands the preamplifier: give preamp or the span's amplifier")
         elif self.huts_km or self.booster or self.preamp or given:
             raise ValueError("a fiber with amplified: false has no huts and no amplifiers")
-        elif self.launch_dbm is not None:
-            raise ValueError("a fiber with amplified: false takes the power of the transponder: no launch_dbm")
         elif self.spans is not None and len(self.spans) > 1:
             raise ValueError("a fiber with amplified: false is one span")
         return self

@@ -14,6 +14,7 @@ from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, reference_comb
 from dcplan.optics.loading import nli_per_w2, noise_factor
 from dcplan.optics.nonlinear import optimum_w
+from dcplan.optics.spans import standing
 from dcplan.units import db, dbm
 
 if TYPE_CHECKING:
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from dcplan.optics.budget import Budget, Line
 
 _BARE = "length_km: 58, amplified: false, multiplexed: false"
+_STRONG = (
+    "gear:\n  allow: {transponders: [strong]}\n  transponders:\n    strong:\n      price_usd: 60000\n      modes:\n"
+    "        400g: {rate_gbps: 400, baud_gbd: 59.84, width_ghz: 75, required_osnr_db: 26, rx_min_dbm: -12,"
+    " tx_dbm: 0, tx_osnr_db: 34, unamplified: {rx_min_dbm: -20, required_osnr_db: 34}}\n"
+)
+_BOX = (
+    "gear:\n  allow: {appliances: [box]}\n  appliances:\n"
+    "    box: {long_haul_ports: 2, rate_gbps: 100, reach_km: 80, price_usd: 50000}\n"
+)
 
 HUTS = Rule(
     "DCP530",
@@ -67,7 +77,7 @@ BARE = Rule(
     "Without amplifiers the power budget of the transponder, less penalties and margins, must cover the loss of fiber,"
     " connectors, repairs and multiplexers; an appliance must reach.",
     with_change("length_km: 58", _BARE, adding("gear: {allow: {transponders: [400zr]}}\n", GOOD)),
-    with_change("length_km: 58", _BARE.replace("58", "25"), adding("gear: {allow: {transponders: [400zr]}}\n", GOOD)),
+    with_change("length_km: 58", _BARE, adding(_STRONG, GOOD)),
 )
 REACH = Rule(
     "DCP534",
@@ -75,12 +85,8 @@ REACH = Rule(
     Severity.ERROR,
     "A long-haul appliance works over a fiber pair of its own without amplifiers and multiplexers, up to the reach that"
     " its maker states; an allowed one that reaches no such fiber cannot be used.",
-    with_change(
-        "length_km: 58", _BARE.replace("58", "25"), adding("gear: {allow: {appliances: [metrox-2-tq8100]}}\n", GOOD)
-    ),
-    with_change(
-        "length_km: 58", _BARE.replace("58", "25"), adding("gear: {allow: {appliances: [metrox-2-tq8200]}}\n", GOOD)
-    ),
+    with_change("length_km: 58", _BARE, adding("gear: {allow: {appliances: [metrox-2-tq8100]}}\n", GOOD)),
+    with_change("length_km: 58", _BARE, adding(_BOX, GOOD)),
 )
 
 RULES: tuple[Rule, ...] = (HUTS, GIVEN, WEAK, BARE, REACH)
@@ -104,9 +110,7 @@ def _weak(network: Network, line: Line) -> Iterator[Finding]:
     fiber, amplifiers = network.fibers[line.fiber], network.catalog.amplifiers
     if fiber.launch_dbm is not None or network.policy.launch_dbm is not None:
         return  # the launch is given: another rule says where an amplifier does not reach that
-    there: list[tuple[str | None, Loc]] = [(fiber.booster, ("booster",)), (fiber.preamp, ("preamp",))]
-    there += [(span.amplifier, ("spans", i, "amplifier")) for i, span in enumerate(fiber.spans or ())]
-    given = [(name, at) for name, at in there if name is not None]
+    given = standing(fiber)
     if not given:
         return
     kind, types, connector = network.fiber_type(line.fiber), network.catalog.fibers, network.policy.connector_db
@@ -114,7 +118,7 @@ def _weak(network: Network, line: Line) -> Iterator[Finding]:
         comb = reference_comb(band)
         nli = float(nli_per_w2(kind, connector, each.spans, comb, types)[comb.centre])
         best = dbm(optimum_w(ase_w(noise_factor(each.spans), comb.centre_thz, comb.baud_gbd), nli))
-        for name, at in given:
+        for at, name in given:
             most = amplifiers[name].output_max_dbm - db(comb.channels)
             if covers(amplifiers[name].band, band) and math.isfinite(best) and most < best - 1:
                 message = f"{name} gives {most:.1f} dBm to each of {comb.channels} channels, {best:.1f} would be best"

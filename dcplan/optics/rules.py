@@ -12,7 +12,7 @@ from dcplan.optics import band_rules, line_rules
 from dcplan.optics.allowed import allowed_transponders, fits, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
-from dcplan.optics.spans import span_of
+from dcplan.optics.spans import span_of, standing
 from dcplan.optics.tilt import WIDE_GHZ
 
 if TYPE_CHECKING:
@@ -174,8 +174,16 @@ def _parts(network: Network) -> Iterator[Finding]:
     allow, locate = network.topology.gear.allow, network.document.locate
     for name, fiber in network.fibers.items():
         yield from _estimate(network, ("fibers", name, "type"), fiber.type, network.fiber_type(name))
+        for i, given in enumerate(fiber.spans or ()):
+            if given.type is not None:
+                kind = network.catalog.fibers[given.type]
+                yield from _estimate(network, ("fibers", name, "spans", i, "type"), given.type, kind)
+        for there, amplifier in standing(fiber):
+            yield from _estimate(network, ("fibers", name, *there), amplifier, network.catalog.amplifiers[amplifier])
     for i, name in enumerate(allow.amplifiers or ()):
         yield from _estimate(network, ("gear", "allow", "amplifiers", i), name, network.catalog.amplifiers[name])
+    for i, name in enumerate(allow.appliances):
+        yield from _estimate(network, ("gear", "allow", "appliances", i), name, network.catalog.appliances[name])
     for i, name in enumerate(allow.transponders or ()):
         part, at = network.catalog.transponders[name], ("gear", "allow", "transponders", i)
         yield from _estimate(network, at, name, part)
@@ -225,7 +233,8 @@ def _policy_spans(network: Network) -> Iterator[Finding]:
     limit = network.policy.max_span_loss_db
     for name, fiber in network.fibers.items():
         for i, given in enumerate(fiber.spans or ()):
-            span = span_of(network.fiber_type(name), network.policy, given.length_km, given.loss_db)
+            kind = network.catalog.fibers[given.type or fiber.type]
+            span = span_of(kind, network.policy, given.length_km, given.loss_db)
             if span.loss_db > limit + 1e-9:
                 message = f"span of {span.loss_db:.1f} dB with connectors and repairs, the policy allows {limit:g}"
                 yield Finding(LONG_SPAN, network.document.locate(("fibers", name, "spans", i)), message)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dcplan.catalog.parts import Amplifier, FiberType
     from dcplan.model.network import FiberId, Network
-    from dcplan.model.schema import Policy
+    from dcplan.model.schema import Fiber, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,13 @@ def span_of(
     """A span with its losses: measured where given, else length × attenuation and the splices at both ends."""
     fiber = length_km * kind.attenuation_db_per_km + 2 * kind.splice_db if measured_db is None else measured_db
     return PlainSpan(length_km, fiber, fiber + fixed_loss_db(policy), measured_db is not None, named, amplifier)
+
+
+def standing(fiber: Fiber) -> list[tuple[tuple[str | int, ...], str]]:
+    """Amplifiers that a fiber has already: the key that says so, and the catalog id."""
+    there: list[tuple[tuple[str | int, ...], str | None]] = [(("booster",), fiber.booster), (("preamp",), fiber.preamp)]
+    there += [(("spans", i, "amplifier"), span.amplifier) for i, span in enumerate(fiber.spans or ())]
+    return [(at, name) for at, name in there if name is not None]
 
 
 def spans_of(network: Network, fiber: FiberId, allowed: Mapping[str, Amplifier]) -> tuple[PlainSpan, ...] | NoSplit:

@@ -38,9 +38,9 @@ def budgets(
 ) -> list[Budget]:
     """The budget of every allowed mode, and of every allowed appliance where no multiplexer stands between.
 
-    Margin = received power − least received power − penalties − reserve [dB]. Least received power: the
-    sensitivity without amplifiers, if the light has the OSNR at which it is quoted; or that of the mode's ordinary
-    window, if GSNR − required OSNR − penalties − reserve leaves something. Reserve: system margin and ageing.
+    Margin = received power − least received power − penalties − reserve [dB]. Least received power: the sensitivity
+    without amplifiers, if the light has the OSNR at which it is quoted, else by the OSNR that there is (`_need`).
+    Reserve: system margin and ageing.
     """
     named = usable_modes(network) if modes is None else modes
     found = [_mode(_Link(network, line, part, name, mode), itemise=itemise) for part, name, mode in named]
@@ -168,16 +168,24 @@ class _Need:
 
 
 def _need(mode: Mode, gsnr_db: float, reserve_db: float) -> _Need | str:
-    """The lowest sensitivity whose OSNR the light has, or what it lacks."""
-    bare = mode.unamplified
+    """The least received power that holds for the OSNR of the light, or what is lacking.
+
+    The sensitivity without amplifiers where the light has the OSNR at which it is quoted; the ordinary one where GSNR
+    covers the required OSNR and the reserve; linear in dB between these two, which is cautious: a receiver with noise
+    of its own does better in between.
+    """
+    bare, required = mode.unamplified, math.inf if mode.required_osnr_db is None else mode.required_osnr_db
     if bare is not None and gsnr_db >= bare.required_osnr_db - ROUNDING_DB:
         return _Need(bare.rx_min_dbm, bare.required_osnr_db, "without amplifiers")
     if mode.rx_min_dbm is None:
         return "OSNR" if bare is not None else "power: no sensitivity known"
-    required = math.inf if mode.required_osnr_db is None else mode.required_osnr_db
-    if gsnr_db - required - reserve_db < 0:
+    if gsnr_db < required + reserve_db:
         return "OSNR"
-    return _Need(mode.rx_min_dbm, required, "ordinary window")
+    if bare is None or bare.required_osnr_db <= required + reserve_db:
+        return _Need(mode.rx_min_dbm, required, "ordinary window")
+    share = (gsnr_db - required - reserve_db) / (bare.required_osnr_db - required - reserve_db)
+    least = mode.rx_min_dbm + share * (bare.rx_min_dbm - mode.rx_min_dbm)
+    return _Need(least, gsnr_db, "between ordinary window and sensitivity without amplifiers")
 
 
 def _mode(link: _Link, *, itemise: bool) -> Budget:
@@ -260,7 +268,7 @@ def _items(
 def _least(need: _Need | str) -> str:
     if isinstance(need, str):
         return f"none that holds: {need}"
-    return f"{need.why}, at an OSNR of {need.required_osnr_db:g} dB"
+    return f"{need.why}, at an OSNR of {need.required_osnr_db:.4g} dB"
 
 
 def _amount(link: _Link) -> str:

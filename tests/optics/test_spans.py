@@ -209,7 +209,6 @@ def test_ripple_and_equalisation_are_an_item_of_their_own() -> None:
         ({"spans": [{"length_km": 60}], "huts_km": [30]}, "huts_km goes with length_km"),
         ({"length_km": 60, "multiplexed": False}, "asks for amplified: false"),
         ({"length_km": 60, "amplified": False, "booster": "gnpy-low-gain"}, "no huts and no amplifiers"),
-        ({"length_km": 60, "amplified": False, "launch_dbm": 1.0}, "no launch_dbm"),
         ({"spans": [{"length_km": 30}, {"length_km": 30}], "amplified": False}, "is one span"),
         ({"spans": [{"length_km": 60, "amplifier": "x"}], "preamp": "y"}, "behind the only span"),
     ],

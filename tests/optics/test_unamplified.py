@@ -97,10 +97,21 @@ def test_the_ordinary_window_counts_where_no_other_is_known() -> None:
     assert (noisy.margin_db, noisy.limit) == (None, "OSNR")
 
 
-def test_the_osnr_of_a_sensitivity_is_asked_of_the_light() -> None:
-    """A transmitter of 33 dB cannot use a sensitivity quoted at 34 dB; it falls back on the ordinary window."""
-    budget = link(25, ZR | {"tx_osnr_db": 33.0, "tx_dbm": 0.0})
-    assert budget.margin_db == pytest.approx(-6 + 12 - 2.5)
+def test_between_the_two_sensitivities_the_osnr_decides() -> None:
+    """−12 dBm at 20 dB and 2.5 dB of reserve, −20 dBm at 34 dB: 33 dB of a transmitter asks −19.3 dBm by hand."""
+    budget = link(25, ZR | {"tx_osnr_db": 33.0})
+    assert budget.gsnr_db is not None
+    least = -12 - 8 * (budget.gsnr_db - 22.5) / 11.5
+    assert least == pytest.approx(-19.3, abs=0.01)
+    assert budget.margin_db == pytest.approx(-16 - least - 2.5)
+    assert budget.required_osnr_db == budget.gsnr_db
+
+
+@steady
+@given(st.floats(15, 40), st.floats(0, 10))
+def test_a_better_transmitter_never_asks_more_power(osnr: float, more: float) -> None:
+    worse, better = (link(25, ZR | {"tx_osnr_db": value}).margin_db for value in (osnr, osnr + more))
+    assert worse is None or (better is not None and better >= worse - 1e-9)
 
 
 def test_dispersion_and_too_much_light() -> None:
