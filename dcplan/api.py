@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.constants import Explained
     from dcplan.optics.line import NoLine
     from dcplan.optics.sweep import Bathtub
     from dcplan.planfile import Plan, PlanRow
@@ -36,6 +37,21 @@ def all_rules() -> tuple[Rule, ...]:
     from dcplan.training.rules import RULES as TRAINING
 
     return tuple(sorted((*RULES, *TRAINING, *OPTICS), key=lambda rule: rule.code))
+
+
+def all_constants() -> tuple[Explained, ...]:
+    """Every named constant and formula, in the order of their list."""
+    from dcplan.optics.constants import CONSTANTS, explained
+
+    return tuple(explained(constant) for constant in CONSTANTS)
+
+
+def parts_called(name: str) -> dict[str, dict[str, Part]]:
+    """Shipped parts with an id, by kind; nothing where no kind has it."""
+    from dcplan.catalog.load import KINDS, shipped
+
+    found = {kind: {part: about for part, about in shipped(kind).items() if part == name.casefold()} for kind in KINDS}
+    return {kind: parts for kind, parts in found.items() if parts}
 
 
 def topology_files(paths: Iterable[Path]) -> list[Path]:

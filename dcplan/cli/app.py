@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Check a plan anew, without a solver.",
     "optics": "Print span tables and link budgets of every lightpath candidate.",
     "steps": "Print every parallelism plan of every job, side by side.",
-    "explain": "Explain a finding: why it matters, a bad file and a good one.",
+    "explain": "Explain a finding, or a constant of optics: value, formula, source, trust.",
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
     "import": "Write a topology file from the files of another program: GNPy.",
     "export": "Write a designed network for another program: GNPy.",

@@ -164,7 +164,7 @@ def _fields(part: Part, owner: Any, prefix: str) -> list[Row]:
         if field == "modes":
             for mode, item in value.items():
                 rows += _fields(part, item, f"modes.{mode}.")
-        elif hasattr(value, "model_fields"):
+        elif hasattr(type(value), "model_fields"):
             rows += _fields(part, value, f"{field}.")
         else:
             cell = _prose(part, field) if field in _PROSE else _figure(part, owner, field, prefix + field)

@@ -7,10 +7,13 @@ import textwrap
 from difflib import ndiff
 from typing import TYPE_CHECKING
 
+from dcplan.report.constants import data
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dcplan.diagnostics import Rule
+    from dcplan.optics.constants import Explained
 
 FORMAT = 1
 """Version of the json."""
@@ -59,8 +62,8 @@ def _marked(rule: Rule) -> tuple[str, str]:
     return bad, good
 
 
-def json(rules: Iterable[Rule]) -> str:
-    """Rules as JSON: format, rules."""
+def json(rules: Iterable[Rule], constants: Sequence[Explained] = ()) -> str:
+    """Rules and constants as JSON: format, rules, constants."""
     rows = [
         {
             "code": rule.code,
@@ -72,4 +75,5 @@ def json(rules: Iterable[Rule]) -> str:
         }
         for rule in rules
     ]
-    return jsonlib.dumps({"format": FORMAT, "rules": rows}, indent=1, ensure_ascii=False) + "\n"
+    shown = {"format": FORMAT, "rules": rows, "constants": [data(constant) for constant in constants]}
+    return jsonlib.dumps(shown, indent=1, ensure_ascii=False) + "\n"
