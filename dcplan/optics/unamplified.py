@@ -280,7 +280,8 @@ def _appliance(network: Network, line: Line, name: str, part: Appliance, *, item
 
     Closes where length ≤ reach. No reserve is taken: the reach has the maker's own.
     """
-    kind = network.fiber_type(line.fiber)
+    named = line.spans[0].type
+    kind = network.catalog.fibers[named] if named else network.fiber_type(line.fiber)
     margin = (part.reach_km - line.length_km) * kind.attenuation_db_per_km
     a, b = network.fibers[line.fiber].ends
     left = f"{part.reach_km - line.length_km:,.1f} km left of {part.reach_km:g} km"

@@ -42,6 +42,7 @@ _SPANS = (
     number_column("gain_db", "Gain", "dB"),
     number_column("noise_figure_db", "NF", "dB"),
     number_column("padding_db", "Pad", "dB"),
+    text_column("type", "Type", 8),
     text_column("why", "Why", 16),
 )
 _ITEMS = (
@@ -220,6 +221,7 @@ def _span(span: SpanRow) -> Row:
         fixed(span.gain_db, 2),
         fixed(span.noise_figure_db, 2),
         fixed(span.padding_db, 2),
+        say(span.type),
         say(span.why),
     )
 
