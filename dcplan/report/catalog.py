@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -119,12 +120,28 @@ def _figure(part: Part, owner: Any, field: str, path: str) -> Cell:
 
 
 def _brief(part: Part, owner: Any, field: str, path: str) -> Cell:
-    """A figure in one cell: a table of points by the range of its values."""
+    """A figure in one cell: a table of points by the range of its values; a noise figure as it works out."""
     cell, value = _figure(part, owner, field, path), getattr(owner, field)
+    if field == "nf_db" and (working := _working_nf_db(part)) is not None:
+        low, high = min(working), max(working)
+        return replace(cell, text=f"{low:.2g} to {high:.2g}")
     if not isinstance(value, tuple) or len(value) < 2 or not isinstance(value[0], tuple):
         return cell
     low, high = min(y for _, y in value), max(y for _, y in value)
     return replace(cell, text=("~" if cell.tone else "") + f"{low:g} to {high:g}")
+
+
+def _working_nf_db(part: Part) -> list[float] | None:
+    """Noise figures over the window of gain or input, where no table says them; none for a plain table [dB]."""
+    from dcplan.catalog.parts import Amplifier
+    from dcplan.optics.amplifier import noise_figure_db
+
+    if not isinstance(part, Amplifier) or (part.osnr_cubic is None and part.raman is None):
+        return None
+    if (cubic := part.osnr_cubic) is not None:
+        steps = range(math.ceil(cubic.input_min_dbm), math.floor(cubic.input_max_dbm) + 1)
+        return [noise_figure_db(part, part.gain_max_db, float(level)) for level in steps]
+    return [noise_figure_db(part, gain) for gain in (part.gain_min_db, part.gain_max_db)]
 
 
 def _text(value: Any) -> str:

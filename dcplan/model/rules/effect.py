@@ -132,6 +132,8 @@ def _line_policy(network: Network) -> Iterator[tuple[Loc, str]]:
             yield ("policy", key), "no fiber has amplifiers"
     if split and network.policy.span_split == "gnpy" and not any(fiber.huts_km for fiber in fibers):
         yield ("policy", "max_span_km"), "GNPy's rule splits at 150 km, whatever the limits"
+        if all(fiber.spans is None for fiber in fibers):
+            yield ("policy", "max_span_loss_db"), "GNPy's rule splits at 150 km, whatever the limits"
 
 
 def _sites(network: Network) -> Iterator[tuple[Loc, str]]:
