@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Confidence = Literal["high", "medium", "low"]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Table = tuple[tuple[Finite, Finite], ...]
+
+
+def _rising(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    for (before, _), (x, _) in pairwise(points):
+        if x <= before:
+            raise ValueError(f"points must rise, {x:g} follows {before:g}")
+    return points
+
+
+def _penalties(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    for x, y in points:
+        if x < 0 or y < 0:
+            raise ValueError(f"an impairment and its penalty are not negative, found [{x:g}, {y:g}]")
+    return points
+
+
+Table = Annotated[tuple[tuple[Finite, Finite], ...], AfterValidator(_rising)]
 """Points (x, y) with x rising; linear between them."""
+Penalties = Annotated[Table, AfterValidator(_penalties)]
+"""(impairment, penalty [dB]), x rising, none negative; infinite beyond the last point."""
 
 
 class Strict(BaseModel):
@@ -126,7 +145,9 @@ class Amplifier(Part):
     """Where the price comes from."""
 
     @model_validator(mode="after")
-    def _one_noise_model(self) -> Self:
+    def _makes_sense(self) -> Self:
+        if self.gain_max_db < self.gain_min_db:
+            raise ValueError(f"gain_max_db {self.gain_max_db:g} lies below gain_min_db {self.gain_min_db:g}")
         if bool(self.nf_db) == (self.osnr_cubic is not None):
             raise ValueError("give either nf_db or osnr_cubic")
         if self.raman is not None:
@@ -167,11 +188,11 @@ class Mode(Strict):
     """Least received power per channel at which required_osnr_db holds [dBm]."""
     rx_max_dbm: Finite | None = None
     """Largest received power per channel [dBm]; more is attenuated; none: no limit known."""
-    cd_penalty: Table = ()
+    cd_penalty: Penalties = ()
     """(dispersion [ps/nm], penalty [dB]): infinite beyond the last point; no points: no limit known."""
-    pmd_penalty: Table = ()
+    pmd_penalty: Penalties = ()
     """(PMD [ps], penalty [dB]): infinite beyond the last point."""
-    pdl_penalty: Table = ()
+    pdl_penalty: Penalties = ()
     """(PDL [dB], penalty [dB]): infinite beyond the last point."""
     unamplified: Unamplified | None = None
     """What it needs on a fiber with `amplified: false`; none: not published, and it closes on none."""
@@ -184,13 +205,15 @@ class Mode(Strict):
             raise ValueError(f"{self.baud_gbd} GBd does not fit a width of {self.width_ghz} GHz")
         if (self.width_ghz / 12.5) % 1 != 0:
             raise ValueError(f"width_ghz {self.width_ghz} is not a multiple of 12.5 GHz")
+        if self.rx_min_dbm is not None and self.rx_max_dbm is not None and self.rx_max_dbm <= self.rx_min_dbm:
+            raise ValueError(f"rx_max_dbm {self.rx_max_dbm:g} does not lie above rx_min_dbm {self.rx_min_dbm:g}")
         return self
 
 
 class Transponder(Part):
     """A coherent pluggable or line card: one price, one or more modes."""
 
-    modes: dict[str, Mode]
+    modes: Annotated[dict[str, Mode], Field(min_length=1)]
     """Its modes by name."""
     power_w: NotNegative = 0.0
     """Electrical power of one [W]."""
