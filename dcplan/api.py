@@ -394,6 +394,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan, without a solver; nothing when all of it holds.
 
     Sites, fibers, lines, link budgets and demands of the plan are worked out anew from the topology and compared.
+    Each wavelength closes among the channels that are lit beside it, whatever their widths.
     """
     from dcplan.assemble import fibers_of, sites_of
     from dcplan.design.result import Infeasible
@@ -416,4 +417,28 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ):
         if rounded(anew) != rounded(stated):
             faults.append(f"the {what} of the plan are not those of the topology")
-    return (*faults, *check_design(network, light.lines, light.lightpaths, traffic[1], states, made.design))
+    faults += check_design(network, light.lines, light.lightpaths, traffic[1], states, made.design)
+    return tuple(faults) if faults else _not_closing(network, light, made)
+
+
+def _not_closing(network: Network, light: Optics, made: Plan) -> tuple[str, ...]:
+    """The wavelengths of a plan without other faults that have no margin beside those that are lit with them."""
+    from dcplan.model.grid import centre_thz
+    from dcplan.optics.as_lit import LitChannel, margins_as_lit
+
+    lines = {line.fiber: line for line in light.lines}
+    budgets = {
+        (path.id, one.transponder, one.mode): (path.route, one) for path in light.lightpaths for one in path.budgets
+    }
+    lit = []
+    for channel in made.design.channels:
+        route, budget = budgets[channel.lightpath, channel.transponder, channel.mode]
+        if all(lines[fiber].booster for fiber in route.fibers):
+            lit.append((channel, LitChannel(route, budget, centre_thz(channel.n), channel.pairs)))
+    margins = margins_as_lit(network, lines, [one for _, one in lit])
+    return tuple(
+        f"{channel.transponder} {channel.mode} on {channel.lightpath} at n = {channel.n} does not close beside the "
+        f"channels lit with it: {'no margin' if margin is None else f'{margin:.2f} dB'}"
+        for (channel, _), margin in zip(lit, margins, strict=True)
+        if margin is None or margin < 0
+    )

@@ -153,7 +153,7 @@ def _in_bands(network: Network, bands: Sequence[_Lit], combs: Sequence[Comb]) ->
     if len(bands) == 1:
         return [loads_of(network, list(bands[0].ways.values()), combs[0])]
     lit = [
-        [Lit(comb, _plain(network, way, comb).launch_dbm) for way in each.ways.values()] if comb.channels else []
+        [Lit(comb, plain_load(network, way, comb).launch_dbm) for way in each.ways.values()] if comb.channels else []
         for each, comb in zip(bands, combs, strict=True)
     ]
     found: list[Loads | None] = []
@@ -189,7 +189,7 @@ def loads_of(network: Network, ways: Sequence[Way], comb: Comb, beside: Sequence
     shape = Shape.of(network)
     each: list[Loading] = []
     for number, way in enumerate(ways):
-        loading = _plain(network, way, comb)
+        loading = plain_load(network, way, comb)
         kinds = kinds_of(network, way)
         if shape.matters(kinds):
             lit = beside[number] if beside else ()
@@ -204,7 +204,7 @@ def kinds_of(network: Network, way: Way) -> list[FiberType]:
     return [types[row.type] if row.type else usual for row in way.rows]
 
 
-def _plain(network: Network, way: Way, comb: Comb) -> Loading:
+def plain_load(network: Network, way: Way, comb: Comb) -> Loading:
     """A way under a load of equal channels that lose alike."""
     fiber = network.fibers[way.line.fiber]
     given = network.policy.launch_dbm if fiber.launch_dbm is None else fiber.launch_dbm

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dcplan.optics.fiber import alpha_per_m, beta2_s2_per_m, dispersion_at, effective_length_m, gamma_per_w_m
+from dcplan.optics.fiber import alpha_per_m, beta2_s2_per_m, effective_length_m, gamma_per_w_m
+from dcplan.optics.mixture import kernel_s2
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -75,17 +76,28 @@ def interaction(comb: Comb, attenuation_db_per_km: float, dispersion_ps_nm_km: f
     return total
 
 
+@lru_cache(maxsize=4096)
+def _sloped_interaction(comb: Comb, fiber: FiberType, attenuation_db_per_km: float) -> Array:
+    """The same where dispersion differs from channel to channel: that of the channel which is disturbed."""
+    import numpy as np
+
+    bauds = np.full(comb.channels, comb.baud_gbd)
+    kernel = kernel_s2(fiber, comb.frequencies_thz(), bauds, attenuation_db_per_km)
+    total: Array = kernel.sum(axis=1) / (comb.baud_gbd * 1e9) ** 2
+    total.setflags(write=False)
+    return total
+
+
 def span_nli_per_w2(fiber: FiberType, comb: Comb, attenuation_db_per_km: float, length_km: float) -> Array:
     """Nonlinear noise of one span, shape (channels,) [1/W²]: P_NLI = η P³, P per channel behind the input connector.
 
-    η_i = γ² Leff² × interaction, with the dispersion at the centre of the comb; P_NLI in the signal bandwidth, both
-    before the loss of the span.
+    η_i = γ² Leff² × interaction, with the dispersion at each channel; P_NLI in the signal bandwidth, both before the
+    loss of the span.
     """
-    length = effective_length_m(attenuation_db_per_km, length_km)
-    eta: Array = (gamma_per_w_m(fiber) * length) ** 2 * interaction(
-        comb, attenuation_db_per_km, dispersion_at(fiber, comb.centre_thz)
-    )
-    return eta
+    strength = (gamma_per_w_m(fiber) * effective_length_m(attenuation_db_per_km, length_km)) ** 2
+    if strength == 0 or fiber.dispersion_slope_ps_nm2_km == 0:
+        return strength * interaction(comb, attenuation_db_per_km, fiber.dispersion_ps_nm_km)
+    return strength * _sloped_interaction(comb, fiber, attenuation_db_per_km)
 
 
 def optimum_w(ase_w: float, nli_per_w2: float) -> float:
