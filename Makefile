@@ -3,7 +3,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test accept golden schema readme report clean
+.PHONY: help install demo check test accept gnpy bench golden schema readme report clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,17 @@ test: install  ## the whole suite
 accept: install  ## long proofs and accuracy on all records
 	@$(BIN)/python -m pytest -m accept -s
 
+# GNPy is never a dependency: it has a Python (3.11 or 3.12) and an environment of its own.
+.venv-gnpy/bin/gnpy-transmission-example: find-python.sh
+	@python=$$(sh find-python.sh 3.12 3.11) && $$python -m venv .venv-gnpy
+	@.venv-gnpy/bin/python -m pip install --quiet --disable-pip-version-check gnpy
+	@touch $@
+
+gnpy: .venv-gnpy/bin/gnpy-transmission-example  ## install GNPy into .venv-gnpy, to compare with
+
+bench: install gnpy  ## ours beside GNPy's in one run, and candidate lightpaths of 100 sites
+	@$(BIN)/python -m tests.bench
+
 golden: install  ## rewrite golden files; read the diff before committing
 	@$(BIN)/python -m pytest -m 'not accept' --update
 
@@ -44,4 +55,4 @@ report: install  ## render the report of every shipped topology to stdout
 	@for file in topologies/*.yaml; do $(BIN)/dcplan plan $$file || exit $$?; done
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) .venv-gnpy .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Graph = dict[SiteId, tuple[tuple[float, FiberId, SiteId], ...]]
 """Site -> (weight, fiber, site at its other end), in file order."""
-WALKS_PER_ROUTE = 100
+WALKS_PER_ROUTE = 200
 """As many walks can be gone through in the time in which Yen's algorithm finds a route (measured, 100 sites)."""
 
 
@@ -83,13 +83,14 @@ def shortest_few(
 
 
 def _walks(graph: Graph, a: SiteId, most_hops: int) -> int:
-    """Walks of at most so many fibers from a site: no fewer than there are routes."""
-    here, total = {a: 1}, 0
+    """Walks of at most so many fibers from a site that never turn straight back: no fewer than there are routes."""
+    here, total = {(a, a): 1}, 0
     for _ in range(most_hops):
-        ahead: dict[SiteId, int] = {}
-        for site, ways in here.items():
+        ahead: dict[tuple[SiteId, SiteId], int] = {}
+        for (before, site), ways in here.items():
             for _, _, there in graph[site]:
-                ahead[there] = ahead.get(there, 0) + ways
+                if there != before:
+                    ahead[site, there] = ahead.get((site, there), 0) + ways
         here = ahead
         total += sum(here.values())
     return total

@@ -144,6 +144,8 @@ def _along(each: Array, taken: NDArray[int64], first: Array | float = 0.0) -> Ar
     import numpy as np
 
     total, lost = np.zeros(len(taken)) + first, np.zeros(len(taken))
+    if not each.any():
+        return total
     for step in taken.T:
         more = np.where(step >= 0, each[step], 0.0)
         sums = total + more

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.amplifier import MEASURED_IN_GHZ, SETTLING, ase_w, noise_figure_db, per_50_ghz_dbm
-from dcplan.optics.fiber import span_attenuation_db_per_km
-from dcplan.optics.nonlinear import optimum_w, span_nli_per_w2
+from dcplan.optics.fiber import dispersion_at, effective_length_m, gamma_per_w_m, span_attenuation_db_per_km
+from dcplan.optics.nonlinear import interaction, optimum_w
 from dcplan.units import db, dbm, from_db
 
 if TYPE_CHECKING:
@@ -46,12 +46,19 @@ def nli_per_w2(
     import numpy as np
 
     total: Array = np.zeros(comb.channels)
+    glasses: dict[str, tuple[FiberType, float]] = {}
+    strength: dict[tuple[str, float], float] = {}  # γ² Leff² 10^(−2c/10), of spans that differ in length alone
     alike = Counter((span.type, span.length_km, span.fiber_loss_db) for span in spans)
     for (named, length_km, loss_db), count in alike.items():
-        glass = (types or {})[named] if named else kind
+        if named not in glasses:
+            glass = (types or {})[named] if named else kind
+            glasses[named] = glass, gamma_per_w_m(glass) ** 2 * from_db(-2 * (connector_db + glass.splice_db))
+        glass, factor = glasses[named]
         attenuation = span_attenuation_db_per_km(glass, length_km, loss_db)
-        joint = from_db(-2 * (connector_db + glass.splice_db))
-        total += count * joint * span_nli_per_w2(glass, comb, attenuation, length_km)
+        here = count * factor * effective_length_m(attenuation, length_km) ** 2
+        strength[named, attenuation] = strength.get((named, attenuation), 0.0) + here
+    for (named, attenuation), whole in strength.items():
+        total += whole * interaction(comb, attenuation, dispersion_at(glasses[named][0], comb.centre_thz))
     return total
 
 

@@ -104,7 +104,7 @@ def noise_without(journey: Journey, loads: Loads, tx_dbm: float) -> Noise:
     import numpy as np
 
     count, longest = journey.hops.shape
-    launch, booster, spans = (np.zeros((count, longest)) for _ in range(3))
+    launch, booster, spans, power = (np.zeros((count, longest)) for _ in range(4))
     starved = np.zeros((count, longest), dtype=np.bool_)
     total = np.zeros((count, loads.comb.channels))
     more, tilt = np.empty_like(total), None if loads.unlike is None else np.zeros_like(total)
@@ -118,26 +118,28 @@ def noise_without(journey: Journey, loads: Loads, tx_dbm: float) -> Noise:
         most, gain, figure = _booster(loads, way, arriving)
         launch[here, hop] = np.minimum(loads.launch_dbm[way], most)
         starved[here, hop] = most < loads.launch_dbm[way]
-        power = 1e-3 * 10 ** (launch[here, hop] / 10)
-        booster[here, hop] = 10 ** ((gain + figure) / 10) / power
-        spans[here, hop] = _span_noise(loads, way, launch[here, hop], starved[here, hop]) / power
+        watts = 1e-3 * 10 ** (launch[here, hop] / 10)
+        power[here, hop] = watts
+        booster[here, hop] = 10 ** ((gain + figure) / 10) / watts
+        spans[here, hop] = _span_noise(loads, way, launch[here, hop], starved[here, hop]) / watts
         nonlinear = np.take(loads.nli_per_w2, way, axis=0, out=more[: len(way)], mode="clip")
-        nonlinear *= (power**2 * scale)[:, None]
+        nonlinear *= (watts**2 * scale)[:, None]
         total[here] += nonlinear
         if tilt is not None and loads.unlike is not None:
             tilt[here] += (loads.unlike[way] - 1) * spans[here, hop][:, None]
-    quantum = PLANCK_J_S * loads.comb.frequencies_thz() * 1e12 * NOISE_BANDWIDTH_GHZ * 1e9
+    frequencies_thz = loads.comb.frequencies_thz()
+    quantum = PLANCK_J_S * frequencies_thz * 1e12 * NOISE_BANDWIDTH_GHZ * 1e9
     total += np.multiply((booster + spans).sum(axis=1)[:, None], quantum[None, :], out=more)
     total += journey.nodes_noise[:, None]
     if tilt is not None:
         total += tilt * quantum[None, :]
     worst, rows = total.argmax(axis=1), np.arange(count)
-    spans *= 1.0 if loads.unlike is None else loads.unlike[journey.hops, worst[:, None]]
-    power = np.where(journey.hops >= 0, 1e-3 * 10 ** (launch / 10), 0.0)
+    if loads.unlike is not None:
+        spans *= loads.unlike[journey.hops, worst[:, None]]
     last = (journey.hops >= 0).sum(axis=1) - 1
     return Noise(
         every=total,
-        worst_thz=loads.comb.frequencies_thz()[worst],
+        worst_thz=frequencies_thz[worst],
         total=total[rows, worst],
         booster=booster * quantum[worst][:, None],
         spans=spans * quantum[worst][:, None],
@@ -160,7 +162,7 @@ def _booster(loads: Loads, way: NDArray[int64], arriving_dbm: Array) -> tuple[Ar
     """Largest output [dBm] that gain allows, gain [dB] and noise figure [dB] of the booster of each way."""
     import numpy as np
 
-    most, gain, figure = (np.zeros(len(way)) for _ in range(3))
+    most, gain, figure = np.zeros((3, len(way)))
     for number, amplifier in enumerate(loads.boosters):
         these = slice(None) if len(loads.boosters) == 1 else loads.booster[way] == number
         most[these] = arriving_dbm[these] + amplifier.gain_max_db
@@ -176,6 +178,8 @@ def _span_noise(loads: Loads, way: NDArray[int64], launch_dbm: Array, starved: N
     import numpy as np
 
     factor: Array = loads.noise_factor[way]
+    if not loads.following.any():
+        return factor
     for row in np.flatnonzero(starved & loads.following[way]).tolist():
         factor[row] = loads.each[way[row]].noise_factor_at(float(launch_dbm[row]))
     return factor

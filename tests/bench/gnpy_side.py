@@ -38,7 +38,9 @@ def path_of(case: dict[str, Any]) -> list[Any]:
     operation = {"gain_target": loss, "tilt_target": 0, "out_voa": 0, "delta_p": None}
     path: list[Any] = [Transceiver(uid="from")]
     for i in range(case["spans"]):
-        path.append(Fiber(uid=f"fiber {i}", params=glass))
+        fiber = Fiber(uid=f"fiber {i}", params=glass)
+        fiber.ref_pch_in_dbm = case["launch_dbm"]
+        path.append(fiber)
         path.append(Edfa(uid=f"amplifier {i}", params=amplifier, operational=operation))
     return [*path, Transceiver(uid="to")]
 

@@ -1,0 +1,29 @@
+"""Speed, on a quiet machine: ours beside GNPy's in one run, and all candidate lightpaths of a continent."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.__main__ import continent
+from tests.bench.lines import GNPY, compared
+
+
+@pytest.mark.accept
+def test_candidate_lightpaths_of_a_hundred_sites_in_ten_seconds() -> None:
+    took, said = continent()
+    print(said)
+    assert took < 10
+
+
+@pytest.mark.accept
+@pytest.mark.skipif(not GNPY.is_file(), reason="GNPy is not in .venv-gnpy: `make gnpy` installs it")
+def test_ours_beside_gnpy() -> None:
+    """One line at once: 30 times faster at least; lines in a batch: 100 times; both sides say the same GSNR."""
+    found = compared()
+    for one in found:
+        print(one.said)
+    single, _, batch, _ = found
+    assert single.ratio >= 30
+    assert batch.ratio >= 100
+    for one in found:
+        assert one.apart_db <= 0.2

@@ -1,0 +1,47 @@
+"""`make bench`: ours beside GNPy's on one line, and candidate lightpaths of a continent, in one run."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from dcplan.design.candidates import routes
+from dcplan.optics.line import design_lines
+from dcplan.optics.screen import screen
+from tests.bench.continental import continental
+from tests.bench.lines import CHANNELS, GNPY, SPAN_KM, SPANS, WIDTH_GHZ, compared
+
+
+def continent() -> tuple[float, str]:
+    """Seconds from the network to every mode on every candidate, and what they went into, in words."""
+    network = continental()
+    start = time.perf_counter()
+    lines = design_lines(network)
+    designed = time.perf_counter()
+    found = routes(network)
+    listed = time.perf_counter()
+    screened = screen(network, lines, found)
+    end = time.perf_counter()
+    closing, modes = screened.closes.any(axis=1).sum(), screened.closes.sum()
+    said = (
+        f"{len(network.sites)} sites, {len(network.fibers)} fibers: {len(found):,} routes × {len(screened.modes)} "
+        f"modes in {end - start:.1f} s (lines {designed - start:.1f}, routes {listed - designed:.1f}, "
+        f"modes {end - listed:.1f}); {closing:,} lightpaths close, with {modes:,} modes"
+    )
+    return end - start, said
+
+
+def main() -> int:
+    """Print all."""
+    sys.stdout.write(continent()[1] + "\n")
+    if not GNPY.is_file():
+        sys.stdout.write("GNPy is not there to compare with: make gnpy\n")
+        return 1
+    sys.stdout.write(f"{SPANS} × {SPAN_KM:g} km SSMF, all of {CHANNELS} channels × {WIDTH_GHZ:g} GHz:\n")
+    for one in compared():
+        sys.stdout.write(one.said + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
