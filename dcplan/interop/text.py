@@ -33,16 +33,16 @@ def _map(data: Mapping[str, Any], loc: Loc, comments: Mapping[Loc, str]) -> Iter
         head = f"{indent}{_scalar(key)}:"
         flow = f"{head} {_flow(value)}"
         inner = any(other[: len(here)] == here and other != here for other in comments)
-        if not isinstance(value, (dict, list)) or not value or (len(loc) > 0 and not inner and len(flow) <= WIDTH):
-            yield flow + _comment(comments, here)
+        said = _comment(comments, here)
+        if not isinstance(value, (dict, list)) or not value or (loc and not inner and len(flow + said) <= WIDTH):
+            yield flow + said
         elif isinstance(value, dict):
             yield head
             yield from _map(value, here, comments)
         else:
             yield head
             for number, item in enumerate(value):
-                tail = _comment(comments, here) if number == 0 else ""
-                yield f"{indent}  - {_flow(item)}{tail}"
+                yield f"{indent}  - {_flow(item)}{said if number == 0 else ''}"
 
 
 def _comment(comments: Mapping[Loc, str], loc: Loc) -> str:

@@ -19,7 +19,7 @@ SWEDEN = [
     ["Gävle", "Uppsala", "Stockholm"],
     ["Stockholm", "Norrköping", "Linköping", "Jönköping"],
     ["Malmö", "Helsingborg"],
-    ["Umeå", "Sundsvall", "Gävle", "Uppsala"],
+    ["Umeå", "Gävle", "Uppsala"],
 ]
 """Sites along paths of the Swedish example."""
 

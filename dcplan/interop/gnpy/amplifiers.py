@@ -20,6 +20,8 @@ STEP_DB = 0.5
 """Distance of the points at which a noise figure is read off [dB]."""
 SILENT_DB = -100.0
 """Noise figure of an amplifier that adds no noise [dB]."""
+SPECTRUM_THZ = (191.275, 196.125)
+"""Where GNPy's amplifiers amplify that do not say (core/parameters.py, DEFAULT_EDFA_CONFIG)."""
 NOTHING = "no-amplifier"
 """Stands where GNPy has no amplifier: the level is that of the line, without noise or cost."""
 _SETTING = re.compile(rf"(.+){AT}(-?[0-9.]+) dB(?:, NF .*)?")
@@ -37,6 +39,8 @@ class Library:
     """Ids that GNPy may choose by itself."""
     notes: tuple[tuple[str, str], ...]
     """(id, what is left out of it); of an amplifier that cannot be expressed, its variety."""
+    spectra: Mapping[str, tuple[float, float]]
+    """Id -> from where to where it amplifies [THz]."""
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ def amplifiers(equipment: Entry, folder: Path, extended_db: float) -> Library:
     reading = _Reading(entries, folder, extended_db)
     parts: dict[str, dict[str, Any]] = {}
     names: dict[str, str] = {}
+    spectra: dict[str, tuple[float, float]] = {}
     for name, entry in entries.items():
         try:
             part = _part(reading, name, entry)
@@ -72,8 +77,9 @@ def amplifiers(equipment: Entry, folder: Path, extended_db: float) -> Library:
         else:
             names[name] = name
             parts[name] = part
+        spectra[names[name]] = _spectrum(entry)
     design = [names[name] for name, entry in entries.items() if name in names and entry.get("allowed_for_design")]
-    return Library(parts, names, tuple(dict.fromkeys(design)), tuple(reading.notes))
+    return Library(parts, names, tuple(dict.fromkeys(design)), tuple(reading.notes), spectra)
 
 
 def silent() -> dict[str, Any]:
@@ -156,6 +162,12 @@ def _figure(reading: _Reading, name: str, entry: Entry) -> Callable[[float], flo
         coefficients = [float(value) for value in config.get("nf_fit_coeff")]
         return lambda gain: polynomial_db(coefficients, gain, most)
     raise ValueError(f"type_def `{kind}` is not known")
+
+
+def _spectrum(entry: Entry) -> tuple[float, float]:
+    """From where to where it amplifies, its own or GNPy's default [THz]."""
+    own = entry.number("f_min"), entry.number("f_max")
+    return SPECTRUM_THZ if own[0] is None or own[1] is None else (own[0] * 1e-12, own[1] * 1e-12)
 
 
 def _uneven(values: Any) -> bool:

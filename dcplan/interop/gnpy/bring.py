@@ -22,6 +22,7 @@ from dcplan.optics.loading import GIVEN_FOR_GHZ
 from dcplan.units import db
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from dcplan.interop.gnpy.fold import Cable
@@ -89,13 +90,16 @@ def bring(topology: Path, equipment_file: Path) -> Imported:
             f"launch is that of a {source.spectrum.spacing_ghz:g} GHz channel; GNPy gives modes of other widths the "
             "same power, dcplan the same power density"
         )
+    band, unlit = _band(source, placed)
+    if unlit:
+        notes.append(f"{unlit} channels of the SI block are left out: they lie outside the amplifiers' spectrum")
     data: dict[str, Any] = {
         "dcplan": 1,
         "name": (source.topology.text("network_name") or topology.stem)[:80],
         "description": f"Imported from GNPy: {topology.name} with {equipment_file.name}.",
         "sites": _sites(graph.places, cables),
         "fibers": {cable.name: _fiber(cable, joints, types, source.spectrum) for cable in cables},
-        "gear": _gear(source, placed, types, terminals, parts),
+        "gear": _gear(source, placed, types, terminals, parts, band),
         "policy": _policy(source, joints),
     }
     text = yaml_text({key: value for key, value in data.items() if value != {}}, _excuses(graph.places, cables))
@@ -218,12 +222,26 @@ def _is_open(cables: list[Cable]) -> bool:
     )
 
 
+def _band(source: _Source, placed: Iterable[str]) -> tuple[tuple[float, float], int]:
+    """Edges of the channels of the SI block that all amplifiers amplify [THz], and how many others there are."""
+    spacing = source.spectrum.spacing_ghz * 1e-3
+    first, last = (source.si.number("f_min") or 191.35e12) * 1e-12, (source.si.number("f_max") or 196.1e12) * 1e-12
+    asked = [first + number * spacing for number in range(int((last - first) / spacing + 1e-6) + 1)]
+    spectra = [source.amplifiers.spectra[name] for name in placed if name in source.amplifiers.spectra]
+    least = max((start for start, _ in spectra), default=0.0)
+    most = min((end for _, end in spectra), default=1e3)
+    half = spacing / 2
+    lit = [one for one in asked if one - half >= least - 1e-9 and one + half <= most + 1e-9] or asked
+    return (lit[0] - half, lit[-1] + half), len(asked) - len(lit)
+
+
 def _gear(
     source: _Source,
     own: dict[str, dict[str, Any]],
     types: Types,
     terminals: dict[str, Any],
     parts: dict[str, Any],
+    band: tuple[float, float],
 ) -> dict[str, Any]:
     design = [name for name in source.amplifiers.design if name in own]
     plannable = [name for name, part in parts.items() if any("required_osnr_db" in m for m in part["modes"].values())]
@@ -231,13 +249,10 @@ def _gear(
         **({"transponders": plannable} if plannable else {}),
         **({"amplifiers": design} if design else {}),
     }
-    spacing = source.spectrum.spacing_ghz * 1e-3
-    first, last = (source.si.number("f_min") or 191.35e12) * 1e-12, (source.si.number("f_max") or 196.1e12) * 1e-12
-    channels = int((last - first) / spacing + 1e-6) + 1
     return {
         **({"allow": allow} if allow else {}),
-        "band_start_thz": round(first - spacing / 2, 9),
-        "band_end_thz": round(first + (channels - 0.5) * spacing, 9),
+        "band_start_thz": round(band[0], 9),
+        "band_end_thz": round(band[1], 9),
         **({"fibers": types.own} if types.own else {}),
         **({"amplifiers": own} if own else {}),
         **({"transponders": {name: parts[name] for name in plannable}} if plannable else {}),

@@ -50,7 +50,7 @@ def joints_of(cables: Sequence[Cable], defaults: Defaults) -> Joints:
 
 
 def _commonest(values: list[float]) -> float:
-    """The value that most have, to 0.001 dB; the largest of several."""
+    """The value that most have, to 0.001 dB; the least of several."""
     counts = Counter(round(value, 3) for value in values)
-    common = max(counts, key=lambda value: (counts[value], value))
+    common = max(counts, key=lambda value: (counts[value], -value))
     return next(value for value in values if round(value, 3) == common)

@@ -52,6 +52,8 @@ def _mode(mode: Entry, spectrum: Spectrum, tx_osnr_db: float | None, notes: list
     for kind, name in PENALTIES.items():
         points = [(point.need(kind), point.need("penalty_value")) for point in listed if point.get(kind) is not None]
         if points:
+            if min(x for x, _ in points) < 0:
+                notes.append(f"{mode.where}: {kind} below zero is left out; dcplan takes its magnitude")
             data[name] = _rising(points)
     if (roll_off := mode.number("roll_off")) is not None:
         data["roll_off"] = roll_off
@@ -71,8 +73,11 @@ def _sent(mode: Entry, spectrum: Spectrum, notes: list[str]) -> float:
 
 
 def _rising(points: Sequence[tuple[float, float]]) -> list[list[float]]:
-    """Points by impairment; of two at one impairment, the larger penalty."""
+    """Points by impairment from zero on; of two at one impairment, the larger penalty."""
     table: dict[float, float] = {}
     for x, y in points:
         table[x] = max(y, table.get(x, y))
-    return [[x, table[x]] for x in sorted(table)]
+    below, above = max((x for x in table if x < 0), default=None), min((x for x in table if x > 0), default=None)
+    if below is not None and above is not None and 0.0 not in table:
+        table[0.0] = table[below] + (table[above] - table[below]) * below / (below - above)
+    return [[x, table[x]] for x in sorted(table) if x >= 0]

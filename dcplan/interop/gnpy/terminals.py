@@ -117,18 +117,18 @@ class _Profiles:
         return None
 
     def add_and_drop(self, degree: str) -> Figures:
-        """OSNR of one add or drop that makes the noise of both, if they differ; GNPy's add_drop_osnr holds for both."""
+        """Of one add or drop, the noisier where they differ; GNPy's add_drop_osnr is that of both together."""
         whole = self.params.number("add_drop_osnr") or self.variety.number("add_drop_osnr") or NO_NOISE_DB
         noise, pdl, pmd = 0.0, 0.0, 0.0
         for kind, start, end in (("add", None, degree), ("drop", None, None)):
             profile = self._profile(kind, start, end)
             osnr = whole + db(2) if profile is None else profile.number("roadm-osnr")
-            noise += 0.0 if osnr is None or osnr >= NO_NOISE_DB else from_db(-osnr)
+            noise = max(noise, 0.0 if osnr is None or osnr >= NO_NOISE_DB else from_db(-osnr))
             entry = self.variety if profile is None else profile
             prefix = "" if profile is None else "roadm-"
             pdl = max(pdl, entry.number(f"{prefix}pdl") or 0.0)
             pmd = max(pmd, entry.number(f"{prefix}pmd") or 0.0)
-        osnr_db = -db(noise / 2) if noise > 0 else None
+        osnr_db = -db(noise) if noise > 0 else None
         return {"add_drop_osnr_db": osnr_db, "add_drop_pdl_db": pdl, "pass_pmd_ps": pmd * 1e12}
 
     def express(self, start: str, end: str) -> Figures:
