@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from dcplan import __version__
 from dcplan.design.traffic import STRETCH
+from dcplan.optics.limits import left_out
 from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
 from dcplan.units import significant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.assess.compare import Compared
     from dcplan.assess.hollow import HollowCore
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dcplan.design.result import Design
     from dcplan.design.traffic import JobPlans, JobTraffic
     from dcplan.model.network import Network
+    from dcplan.model.schema import Fiber
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.training.step import Layout, Share
 
@@ -173,12 +175,11 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
         Assumption("energy", f"US$ {policy.energy_usd_per_mwh:g} per MWh", file, "low"),
         Assumption("spectral load", "every lightpath is checked with the band full of its own mode", "dcplan", "high"),
     ]
-    used_types = dict.fromkeys(network.fibers[lit.fiber].type for lit in design.lit)
-    for name in used_types:
-        part = network.catalog.fibers[name]
-        stated.append(
-            Assumption(f"fiber {name}", f"{part.attenuation_db_per_km:g} dB/km", part.source, part.confidence)
-        )
+    if policy.ripple_db_per_span or policy.equalisation_db_per_line:
+        each = f"{policy.ripple_db_per_span:g} dB per span, {policy.equalisation_db_per_line:g} dB per line"
+        stated.append(Assumption("ripple and equalisation", each, file, "low"))
+    stated += _parts_lit(network, design)
+    stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
     for job in jobs:
         stated.append(
             Assumption(
@@ -201,6 +202,37 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
             stated.append(Assumption(f"calibration {calibration}", *entry))
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
     return tuple(stated)
+
+
+def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:
+    """The optical parts that the design uses, with the figure that matters most, their sources and confidence."""
+    catalog, fibers = network.catalog, [network.fibers[lit.fiber] for lit in design.lit]
+    for name in dict.fromkeys(span or fiber.type for fiber in fibers for span in _span_types(fiber)):
+        kind = catalog.fibers[name]
+        yield Assumption(f"fiber {name}", f"{kind.attenuation_db_per_km:g} dB/km", kind.source, kind.confidence)
+    for name in dict.fromkeys(item.part for item in design.bill if item.part in catalog.amplifiers):
+        part = catalog.amplifiers[name]
+        value = f"{part.gain_min_db:g} to {part.gain_max_db:g} dB of gain, at most {part.output_max_dbm:g} dBm"
+        yield Assumption(f"amplifier {name}", value, part.source, part.confidence)
+    modes: dict[str, dict[str, None]] = {}
+    for lit in design.wavelengths:
+        modes.setdefault(lit.transponder, {})[lit.mode] = None
+    for name, used in modes.items():
+        if name in catalog.transponders:
+            whole = catalog.transponders[name]
+            value = ", ".join(f"{mode} at {whole.modes[mode].required_osnr_db:g} dB of OSNR" for mode in used)
+            guessed = [field for field in whole.estimates if field.startswith(tuple(f"modes.{mode}." for mode in used))]
+            value += f"; estimated: {', '.join(guessed)}" if guessed else ""
+            yield Assumption(f"transponder {name}", value, whole.source, whole.confidence)
+        else:
+            box = catalog.appliances[name]
+            value = f"{box.long_haul_ports} long-haul ports of {box.rate_gbps:g} Gb/s, reach of {box.reach_km:g} km"
+            yield Assumption(f"appliance {name}", value, box.source, box.confidence)
+
+
+def _span_types(fiber: Fiber) -> list[str | None]:
+    """The type of each span where it has its own, else none for that of the fiber."""
+    return [span.type for span in fiber.spans] if fiber.spans else [None]
 
 
 def _calibration_line(share: Share) -> tuple[str, tuple[str, str, str]]:

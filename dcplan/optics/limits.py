@@ -9,8 +9,9 @@ from dcplan.optics.allowed import allowed_transponders, fits, on_grid
 from dcplan.units import significant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from dcplan.catalog.parts import Part
     from dcplan.model.network import Network
     from dcplan.optics.budget import Budget, Lightpath
 
@@ -69,6 +70,19 @@ def left_out(network: Network) -> tuple[str, ...]:
             elif mode.required_osnr_db is None and network.topology.gear.allow.transponders is not None:
                 found.append(f"{part} {name}: its required OSNR is not published")
     return tuple(found)
+
+
+def doubtful(network: Network) -> dict[str, str]:
+    """Optical parts of low confidence that the network may use, by id, with what their entry notes."""
+    catalog = network.catalog
+    fibers = {name: kind for name, kind in catalog.fibers.items() if name in _fiber_types(network)}
+    parts: Mapping[str, Part] = {**fibers, **catalog.amplifiers, **catalog.transponders, **catalog.appliances}
+    return {name: part.note or part.source for name, part in parts.items() if part.confidence == "low"}
+
+
+def _fiber_types(network: Network) -> set[str]:
+    spans = {span.type for fiber in network.fibers.values() for span in fiber.spans or () if span.type}
+    return spans | {fiber.type for fiber in network.fibers.values()}
 
 
 def best_per_pair(lightpaths: Sequence[Lightpath]) -> tuple[Lightpath, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.report import basis, hollow, regeneration, spectrum, summary, whole, wires, work
+from dcplan.report.doubt import doubtful_in, flagged
 from dcplan.report.sheet import View
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def view(plan: Plan) -> View:
     UsageError when the parts of the plan do not fit together.
     """
     whole.check(plan)
-    return View(
+    shown = View(
         kind="plan",
         title=plan.name,
         facts=summary.facts(plan),
@@ -41,6 +42,7 @@ def view(plan: Plan) -> View:
             basis.inputs(plan),
         ),
     )
+    return flagged(shown, doubtful_in(plan), notices=False)
 
 
 def states(plan: Plan) -> View:

@@ -34,7 +34,8 @@ def run(
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
-    from dcplan.optics.limits import left_out
+    from dcplan.optics.limits import doubtful, left_out
+    from dcplan.report.doubt import flagged
     from dcplan.report.optics import view
     from dcplan.report.render import check_format, draw
 
@@ -58,6 +59,9 @@ def run(
         unused=left_out(network),
         chosen=api.lightpaths_of(network, found, names) if names else None,
         brief=not names and not everything and len(found.lightpaths) > BRIEF_ABOVE,
+        saved_ms=api.latency_saved_ms(network),
+        load_percent=network.policy.load_percent,
     )
+    shown = flagged(shown, doubtful(network))
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return 1 if api.dark_fibers(network, found) else 0
