@@ -221,6 +221,14 @@ def at_load(network: Network, percent: float) -> Network:
     return replace(network, topology=network.topology.model_copy(update={"policy": policy}))
 
 
+def latency_saved_ms(network: Network) -> dict[FiberId, float]:
+    """What each fiber with hollow core saves one way against solid fiber of its length [ms]."""
+    from dcplan.optics.hollow import saved_ms
+
+    found = {fiber: saved_ms(network, fiber) for fiber in network.fibers}
+    return {fiber: gain for fiber, gain in found.items() if gain > 0}
+
+
 def sweep(network: Network, what: str, names: Sequence[str] = ()) -> tuple[Bathtub, ...]:
     """GSNR and margin of each mode on each line over the launch power; `what` is launch.
 

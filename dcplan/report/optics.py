@@ -25,7 +25,7 @@ from dcplan.report.sheet import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.optics.budget import Budget, Lightpath, SpanRow
     from dcplan.optics.line import NoLine
@@ -96,11 +96,14 @@ def view(
     unused: Sequence[str] = (),
     chosen: Sequence[Lightpath] | None = None,
     brief: bool = False,
+    saved_ms: Mapping[str, float] | None = None,
+    load_percent: float = 100.0,
 ) -> View:
     """The view of `dcplan optics`. `fibers`: of each, the line that was designed or why there is none.
 
     `unused`: modes that no lightpath is tried with, and why. `chosen`: the lightpaths to show, with the lines that they
-    run on, in place of all. `brief`: of each pair of sites the best lightpath, a row each, and the lines.
+    run on, in place of all. `brief`: of each pair of sites the best lightpath, a row each, and the lines. `saved_ms`:
+    what fibers with hollow core save. `load_percent`: share of the band that is loaded.
     """
     found = list(fibers)
     shown = lightpaths if chosen is None else chosen
@@ -117,12 +120,19 @@ def view(
     ]
     if fastest is not None:
         facts.append(Fact("fastest mode", f"{fastest:,.0f} Gb/s", {"fastest_gbps": fastest}))
+    for fiber, gain in (saved_ms or {}).items():
+        facts.append(Fact(fiber, f"hollow core saves {gain:.3f} ms one way against solid fiber", {"saved_ms": gain}))
     notices = [*_notices(lightpaths, refused), *(Notice("~", f"not tried: {reason}") for reason in unused)]
+    if load_percent < 100:
+        notices.append(
+            Notice("~", f"judged with {load_percent:g} % of the band loaded: what is lit later is not foreseen")
+        )
     listed = best_per_pair(shown) if brief else shown
     if brief:
         notices.append(Notice("~", _omitted(len(shown), len(listed))))
     tables = [_overview(listed)]
-    tables += [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(lines)]
+    each = [line for whole_line in lines for line in whole_line.in_bands]
+    tables += [_line(line, _SPANS_LEGEND if i == 0 else "") for i, line in enumerate(each)]
     for i, path in enumerate(() if brief else shown):
         tables += [_budget(path), *_ways(path), _modes(path, _LEGEND if i == 0 else "")]
     return View("optics", name, tuple(facts), tuple(notices), tuple(tables))
@@ -201,8 +211,9 @@ def _line(line: Line, legend: str) -> Table:
         f"{line.latency_ms:.3f} ms one way; {_gear(line)}; "
         f"dispersion {line.dispersion_ps_nm:,.0f} ps/nm; PMD {line.pmd_ps:.2f} ps. {legend}"
     )
-    title = f"Line {line.fiber}, {line.length_km:,.1f} km, {count(len(rows), 'span')}"
-    return Table(f"line {line.fiber}", title, _SPANS, rows, total if len(rows) > 1 else None, note)
+    band = f" {line.band.upper()} band" if line.band else ""
+    title = f"Line {line.fiber}{band}, {line.length_km:,.1f} km, {count(len(rows), 'span')}"
+    return Table(f"line {line.fiber}{band}", title, _SPANS, rows, total if len(rows) > 1 else None, note)
 
 
 def _gear(line: Line) -> str:
