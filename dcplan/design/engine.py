@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.binding import what_binds
-from dcplan.design.conflict import Elastic, explain, structural
+from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task
 from dcplan.design.formulation import whole_slots
@@ -53,7 +53,7 @@ class _Answer:
     sized: Sized
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
-    bound_usd: float | None
+    bound_usd: float
     repaired: bool
     task: Task
 
@@ -109,12 +109,12 @@ def _capped(made: Problem, demand: int, listed: Ways) -> str:
 
 def _answer(task: Task) -> _Answer | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
-    made, bound, repaired = task.problem, None, False
+    made, bound, repaired = task.problem, 0.0, False
     known: tuple[Cut, ...] = ()
     for _ in range(REPAIRS + len(made.demands)):
         sized = size(task, known)
         if sized is None:
-            return explain(task, Elastic(late=bool(task.ways) and not task.protected, repaired=repaired))
+            return explain(task, Tried(late=bool(task.ways) and not task.protected, repaired=repaired))
         known = sized.cuts
         if not repaired:
             bound = sized.bound_usd
@@ -166,9 +166,9 @@ def _design(
 
 def _proof(answer: _Answer, total_usd: float) -> Proof:
     sized, task = answer.sized, answer.task
-    bound = None if answer.bound_usd is None else min(answer.bound_usd, total_usd)
-    gap = None if bound is None else relative_gap(total_usd, bound)
-    proven = gap is not None and gap <= task.gap + 1e-9
+    bound = min(answer.bound_usd, total_usd)
+    gap = relative_gap(total_usd, bound)
+    proven = gap <= task.gap + 1e-9
     if proven:
         reason = "proven"
     else:
