@@ -38,9 +38,7 @@ def plan_file(
         format=FORMAT,
         dcplan=__version__,
         name=network.topology.name,
-        inputs={
-            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())
-        },
+        inputs=inputs_of(network),
         options=dict(options),
         sites=sites_of(network),
         fibers=fibers_of(network),
@@ -51,6 +49,11 @@ def plan_file(
         plans=tuple(rows),
         assumptions=tuple(assumptions),
     )
+
+
+def inputs_of(network: Network) -> dict[str, str]:
+    """Each file that was read, as it was named, with the SHA-256 of its text."""
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())}
 
 
 def sites_of(network: Network) -> tuple[SiteInfo, ...]:
@@ -177,6 +180,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
             Assumption(f"fiber {name}", f"{part.attenuation_db_per_km:g} dB/km", part.source, part.confidence)
         )
     for job in jobs:
+        stated.append(Assumption(f"plan of {job.job}", f"{job.chosen.name}: {job.why}", "dcplan", "high"))
         stated.append(
             Assumption(
                 f"gradients of {job.job}",

@@ -20,6 +20,9 @@ from dcplan.catalog.parts import (
 )
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
+Frequency = Annotated[float, Field(ge=180, le=240)]
+Length = Annotated[float, Field(gt=0, le=50_000)]
+Rate = Annotated[float, Field(ge=0.001, allow_inf_nan=False)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 
@@ -50,7 +53,7 @@ class Site(Strict):
 class SpanOfFiber(Strict):
     """Fiber between two amplifiers."""
 
-    length_km: Positive
+    length_km: Length
     """Length of the span [km]."""
     loss_db: Positive | None = None
     """Measured loss between the connectors [dB]; without it, length times the attenuation of the fiber type."""
@@ -63,7 +66,7 @@ class Fiber(Strict):
     """The two sites it joins."""
     type: Name
     """Catalog id of the fiber type."""
-    length_km: Positive | None = None
+    length_km: Length | None = None
     """Length of the cable [km]; spans are then designed. Give this or `spans`."""
     spans: Annotated[list[SpanOfFiber], Field(min_length=1)] | None = None
     """The spans as built, from the first end to the second. Give this or `length_km`."""
@@ -116,9 +119,9 @@ class Gear(Strict):
     """Own model shapes."""
     prices_usd: dict[Name, NotNegative] = {}
     """Own prices of catalog parts by id [US$]."""
-    band_start_thz: Positive = 191.325
+    band_start_thz: Frequency = 191.325
     """Lower edge of the amplified band [THz]."""
-    band_end_thz: Positive = 196.125
+    band_end_thz: Frequency = 196.125
     """Upper edge of the amplified band [THz]; the default is the C band, 4.8 THz."""
 
     @model_validator(mode="after")
@@ -199,7 +202,7 @@ class Demand(Strict):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)]
     """The two sites."""
-    gbps: Positive
+    gbps: Rate
     """Rate in each direction [Gb/s]."""
     max_latency_ms: Positive | None = None
     """Largest one-way latency of any route it takes [ms]."""
@@ -231,9 +234,9 @@ class Policy(Strict):
     """Allowance for repair splices over the life of a span [dB]."""
     connector_db: NotNegative = 0.25
     """Loss of the connector at each end of a span [dB]."""
-    max_span_km: Positive = 100.0
+    max_span_km: Annotated[float, Field(ge=1, le=1000)] = 100.0
     """Longest span when spans are designed [km]."""
-    max_span_loss_db: Positive = 27.0
+    max_span_loss_db: Annotated[float, Field(ge=3, le=100)] = 27.0
     """Largest loss of a designed span, connectors and repairs included [dB] (OpenROADM)."""
     years: Positive = 5.0
     """Horizon over which lease and energy are paid [years]."""
