@@ -38,6 +38,7 @@ def plan_file(
         format=FORMAT,
         dcplan=__version__,
         name=network.topology.name,
+        description=network.topology.description,
         inputs=inputs_of(network),
         options=dict(options),
         sites=sites_of(network),

@@ -95,6 +95,7 @@ class Plan:
     format: int
     dcplan: str
     name: str
+    description: str
     inputs: Mapping[str, str]
     """File as named -> SHA-256 of its bytes."""
     options: Mapping[str, str]

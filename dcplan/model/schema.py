@@ -258,7 +258,7 @@ class Topology(Strict):
     name: Name
     """What the plan is called."""
     description: str = ""
-    """What it is about, for whoever reads the file; nothing is computed from it."""
+    """What it is about: printed below the title of a report."""
     sites: Annotated[dict[Name, Site], Field(min_length=1)]
     """Sites by name."""
     fibers: dict[Name, Fiber] = {}

@@ -20,6 +20,7 @@ def view(plan: Plan) -> View:
     return View(
         kind="plan",
         title=plan.name,
+        lead=plan.description,
         facts=summary.facts(plan),
         notices=summary.notices(plan),
         tables=(
