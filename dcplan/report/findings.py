@@ -61,7 +61,7 @@ _LONGEST = 160
 
 
 def _snippet(finding: Finding) -> tuple[str, str, str]:
-    """Line number, the line with its tabs widened, and the marks below the span's part of it; long lines are clipped."""
+    """Line number, the line with its tabs widened and clipped where it is long, and the marks below the span."""
     span, line = finding.span, finding.snippet
     start = span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
