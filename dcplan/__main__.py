@@ -1,5 +1,15 @@
-"""`python -m dcplan` is `dcplan`."""
+"""The program's door: `dcplan` and `python -m dcplan`. Imports nothing before it can take an interrupt."""
 
-from dcplan.cli.app import main
 
-main()
+def main() -> None:
+    """Run the command line of this process; an interrupt while it loads ends it as quietly as one while it works."""
+    try:
+        from dcplan.cli.app import main as run
+
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -12,8 +12,9 @@ from dcplan.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from dcplan.assess.result import Assessment
     from dcplan.catalog.parts import Part
-    from dcplan.design.result import Demand, Infeasible
+    from dcplan.design.result import Demand, Design, Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
     from dcplan.interop.gnpy.bring import Imported
@@ -82,14 +83,21 @@ def check(paths: Sequence[Path]) -> list[Finding]:
     return sorted(dict.fromkeys(found), key=lambda finding: finding.order)
 
 
-def load(path: Path) -> Network:
-    """The network of a topology file. InputError with all findings when one is an error; UsageError as in `check`."""
+def load(
+    path: Path, *, despite: frozenset[str] = frozenset(), warn: Callable[[Sequence[Finding]], None] | None = None
+) -> Network:
+    """The network of a topology file. InputError with all findings when one is an error; UsageError as in `check`.
+
+    despite: codes of errors that do not matter to the caller. `warn` is told the findings that do not stop it, if any.
+    """
     if not path.exists():
         raise UsageError(f"{path}: there is no such file")
     network, found = _checked(path)
-    if network is None or any(finding.severity is Severity.ERROR for finding in found):
-        found.sort(key=lambda finding: finding.order)
+    found.sort(key=lambda finding: finding.order)
+    if network is None or any(each.severity is Severity.ERROR and each.rule.code not in despite for each in found):
         raise InputError(found)
+    if found and warn:
+        warn(found)
     return network
 
 
@@ -313,10 +321,8 @@ def plan(
     time_limit_s, gap: in place of those in the file. `progress` is told what is being done, a line at a time.
     SolverError when the solver is not installed, or when its answer does not pass the check that follows every solve.
     """
-    from dcplan.assemble import assumptions_of, plan_file, rows_of
-    from dcplan.assess.compare import compare
+    from dcplan.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
-    from dcplan.assess.states import assess
     from dcplan.assess.view import NetworkView
     from dcplan.design.engine import Options, design
     from dcplan.design.result import Infeasible
@@ -343,12 +349,7 @@ def plan(
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")
-    view = NetworkView(light.lightpaths, answer)
-    rows = [
-        row
-        for job in jobs
-        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
-    ]
+    assessment, rows = _assessed(network, light.lightpaths, answer, states, jobs)
     stated = {
         "solver": answer.proof.solver,
         "time_limit_s": f"{options.time_limit_s:g}",
@@ -362,11 +363,33 @@ def plan(
         light.lines,
         light.lightpaths,
         answer,
-        assess(network, view, states, jobs),
+        assessment,
         rows,
         assumptions_of(network, answer, jobs),
-        saved(network, view, jobs),
+        saved(network, NetworkView(light.lightpaths, answer), jobs),
     )
+
+
+def _assessed(
+    network: Network,
+    lightpaths: tuple[Lightpath, ...],
+    made: Design,
+    states: Sequence[State],
+    jobs: Sequence[JobTraffic],
+) -> tuple[Assessment, tuple[PlanRow, ...]]:
+    """A design in every state, and the parallelism plans of each job on it."""
+    from dcplan.assemble import rows_of
+    from dcplan.assess.compare import compare
+    from dcplan.assess.states import assess
+    from dcplan.assess.view import NetworkView
+
+    view = NetworkView(lightpaths, made)
+    rows = [
+        row
+        for job in jobs
+        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
+    ]
+    return assess(network, view, states, jobs), tuple(rows)
 
 
 def _traffic(
@@ -398,35 +421,51 @@ def open_plan(path: Path) -> Plan:
         raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def verify(network: Network, made: Plan) -> tuple[str, ...]:
-    """What does not hold of a plan, without a solver; nothing when all of it holds.
+def made_from(network: Network, made: Plan) -> bool:
+    """The files of the topology are, byte for byte, those that the plan was made from, whatever they are called."""
+    from dcplan.assemble import inputs_of
 
-    Sites, fibers, lines, link budgets and demands of the plan are worked out anew from the topology and compared.
-    Each wavelength closes among the channels that are lit beside it, whatever their widths.
+    return sorted(inputs_of(network).values()) == sorted(made.inputs.values())
+
+
+def verify(network: Network, made: Plan) -> tuple[str, ...]:
+    """What does not hold of a plan; nothing when all of it holds.
+
+    The design is checked by addition, without its program and without a solver. Sites, fibers, lines, link budgets,
+    demands, the assessment and the comparison of parallelism plans are worked out anew and compared. Each wavelength
+    closes among the channels that are lit beside it, whatever their widths.
     """
     from dcplan.assemble import fibers_of, sites_of
     from dcplan.design.result import Infeasible
     from dcplan.design.verify import verify as check_design
     from dcplan.model.states import promised_states
-    from dcplan.planfile import rounded
+    from dcplan.planfile import alike
 
     states = promised_states(network)
     light = optics(network)
     traffic = _traffic(network, states)
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
-    faults = []
-    for what, anew, stated in (
+    jobs, demands = traffic
+    compared: list[tuple[str, object, object]] = [
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
         ("lines", light.lines, made.lines),
         ("link budgets", light.lightpaths, made.lightpaths),
-        ("demands", traffic[1], made.design.demands),
-    ):
-        if rounded(anew) != rounded(stated):
-            faults.append(f"the {what} of the plan are not those of the topology")
-    faults += check_design(network, light.lines, light.lightpaths, traffic[1], states, made.design)
-    return tuple(faults) if faults else _not_closing(network, light, made)
+        ("demands", demands, made.design.demands),
+    ]
+    faults = check_design(network, light.lines, light.lightpaths, demands, states, made.design)
+    if not faults:
+        assessment, rows = _assessed(network, light.lightpaths, made.design, states, jobs)
+        compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
+    wrong = [
+        f"the {what} of the plan are not what the topology gives"
+        for what, anew, old in compared
+        if not alike(anew, old)
+    ]
+    if wrong or faults:
+        return (*wrong, *faults)
+    return _not_closing(network, light, made)
 
 
 def _not_closing(network: Network, light: Optics, made: Plan) -> tuple[str, ...]:

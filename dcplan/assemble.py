@@ -42,9 +42,8 @@ def plan_file(
         format=FORMAT,
         dcplan=__version__,
         name=network.topology.name,
-        inputs={
-            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())
-        },
+        description=network.topology.description,
+        inputs=inputs_of(network),
         options=dict(options),
         sites=sites_of(network),
         fibers=fibers_of(network),
@@ -56,6 +55,11 @@ def plan_file(
         assumptions=tuple(assumptions),
         hollow=hollow,
     )
+
+
+def inputs_of(network: Network) -> dict[str, str]:
+    """Each file that was read, as it was named, with the SHA-256 of its text."""
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())}
 
 
 def sites_of(network: Network) -> tuple[SiteInfo, ...]:
@@ -181,6 +185,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
     stated += _parts_lit(network, design)
     stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
     for job in jobs:
+        stated.append(Assumption(f"plan of {job.job}", f"{job.chosen.name}: {job.why}", "dcplan", "high"))
         stated.append(
             Assumption(
                 f"gradients of {job.job}",

@@ -96,6 +96,7 @@ class Plan:
     format: int
     dcplan: str
     name: str
+    description: str
     inputs: Mapping[str, str]
     """File as named -> SHA-256 of its bytes."""
     options: Mapping[str, str]
@@ -130,6 +131,8 @@ def loads(text: str, name: str) -> Plan:
 
     try:
         version = json.loads(text)["format"]
+        if type(version) is not int:
+            raise TypeError(version)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(f"{name} is not a plan file: make one with `dcplan plan FILE -o {name}`") from error
     if version != FORMAT:
@@ -153,6 +156,21 @@ def rounded(result: Any) -> Any:
     from pydantic import TypeAdapter
 
     return _rounded(TypeAdapter(Any).dump_python(result))
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Two results say the same, but for the rounding of a plan file and what follows from it."""
+    return _alike(rounded(one), rounded(other))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float) and not isinstance(one, bool):
+        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
 
 
 def _rounded(value: Any) -> Any:

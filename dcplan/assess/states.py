@@ -27,6 +27,7 @@ class _Use:
 
     demand: Demand
     fraction: float
+    gbps: float
     latency_ms: float
 
 
@@ -34,7 +35,8 @@ def assess(network: Network, view: NetworkView, states: Sequence[State], jobs: S
     """Assess a design in every state.
 
     In each state the fixed demands are served first; what the surviving wavelengths then carry goes to the jobs,
-    max-min fair. Under one-plus-one a job has its reserved rate and no more.
+    max-min fair. A failure that takes nothing lit leaves the traffic as it was. Under one-plus-one a job has its
+    reserved rate and no more.
     """
     healthy_flows = _by_demand(view.flows(HEALTHY))
     results = tuple(_assess_state(network, view, state, jobs, healthy_flows) for state in states)
@@ -48,12 +50,16 @@ def _assess_state(
     jobs: Sequence[JobTraffic],
     healthy_flows: Mapping[str, list[Flow]],
 ) -> StateResult:
-    asked = [demand for demand in view.design.demands if state.name in demand.gbps]
-    fractions = view.fractions(state, asked)
-    flows = _by_demand(view.flows(state))
+    seen = view.traffic_state(state)
+    asked = [demand for demand in view.design.demands if seen.name in demand.gbps]
+    fractions = view.fractions(seen, asked)
+    flows = _by_demand(view.flows(seen))
     uses = {
         demand.id: _Use(
-            demand, fractions[demand.id], max((flow.latency_ms for flow in flows.get(demand.id, ())), default=0.0)
+            demand,
+            fractions[demand.id],
+            fractions[demand.id] * demand.gbps[seen.name],
+            max((flow.latency_ms for flow in flows.get(demand.id, ())), default=0.0),
         )
         for demand in asked
     }
@@ -78,7 +84,7 @@ def _assess_job(network: Network, job: JobTraffic, state: State, uses: Mapping[s
                           overhead_percent=None, target_percent=None)  # fmt: skip
     mine = [uses[demand.id] for demand in job.demands if demand.id in uses]
     links = Links(
-        {use.demand.ends: use.fraction * use.demand.gbps[state.name] for use in mine},
+        {use.demand.ends: use.gbps for use in mine},
         {use.demand.ends: use.latency_ms for use in mine},
     )
     step, alone = step_time(*alive, links).step_s, one_site(*alive).step_s

@@ -40,6 +40,11 @@ class NetworkView:
         """Capacity of the wavelengths that are gone, each direction [Gb/s]."""
         return sum(lit.count * lit.rate_gbps for lit in self.design.wavelengths) - self.left_gbps(state)
 
+    def traffic_state(self, state: State) -> State:
+        """The state whose traffic counts: healthy where a failure takes nothing that is lit or asked for."""
+        ends = {site for demand in self.design.demands for site in demand.ends}
+        return state if self.lost_gbps(state) > 0 or not ends.isdisjoint(state.sites) else HEALTHY
+
     def breaks(self, state: State, flow: Flow) -> bool:
         """The state takes a lightpath that the flow uses."""
         routes = {lightpath.id: lightpath.route for lightpath in self.lightpaths}
@@ -78,7 +83,8 @@ class NetworkView:
         """
         known: dict[tuple[str, tuple[tuple[Pair, float], ...]], Links] = {}
 
-        def links_in(state: State, pattern: Mapping[Pair, float]) -> Links:
+        def links_in(failure: State, pattern: Mapping[Pair, float]) -> Links:
+            state = self.traffic_state(failure)
             most = max(pattern.values(), default=0.0)
             shape = tuple(sorted((ends, round(size / most, 9)) for ends, size in pattern.items() if size > 0))
             if (state.name, shape) not in known:

@@ -128,8 +128,8 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def width() -> int:
-    """Columns to draw in: those of the terminal up to 160, 80 in a pipe."""
-    if not is_terminal():
+    """Columns to draw in: those of the terminal, or COLUMNS where it is set, up to 160; else 80 in a pipe."""
+    if not is_terminal() and "COLUMNS" not in os.environ:
         return WIDTH_IN_A_PIPE
     return min(WIDEST, shutil.get_terminal_size((WIDTH_IN_A_PIPE, 24)).columns)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TIGHT_SHORES = 5
 """Sets of sites listed, tightest first."""
-RESOLVED_CHOICES = 60
+RESOLVED_CHOICES = 40
 """Up to this many choices the worth of one more pair is found by sizing anew; above, by the relaxation."""
 RESOLVED_FIBERS = 3
 """Fibers for which that is done, in file order."""

@@ -34,7 +34,7 @@ ELASTIC_ROUNDS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Elastic:
+class Tried:
     """What is known when the master has no answer."""
 
     late: bool
@@ -67,7 +67,7 @@ def structural(problem: Problem, lightpaths: Sequence[Lightpath]) -> Infeasible 
     return Infeasible(first, "; ".join(reasons[:3]) + more, tuple(short for _, _, short in found))
 
 
-def explain(task: Task, known: Elastic) -> Infeasible:
+def explain(task: Task, known: Tried) -> Infeasible:
     """Which limit leaves no design: fibers too few for what sites need, a latency limit, whole channels in the band."""
     shortages = _shortages(task)
     worst = _worst_shore(task.problem, protected=task.protected)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.binding import what_binds
-from dcplan.design.conflict import Elastic, explain, structural
+from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task
 from dcplan.design.formulation import whole_slots
@@ -54,7 +54,7 @@ class _Answer:
     sized: Sized
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
-    bound_usd: float | None
+    bound_usd: float
     repairs: tuple[FiberId, ...]
     """Fibers that were given less of their band because channels found no place there, in order."""
     task: Task
@@ -111,13 +111,13 @@ def _capped(made: Problem, demand: int, listed: Ways) -> str:
 
 def _answer(task: Task) -> _Answer | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
-    made, bound = task.problem, None
+    made, bound = task.problem, 0.0
     repairs: tuple[FiberId, ...] = ()
     known: tuple[Cut, ...] = ()
     for _ in range(REPAIRS + len(made.demands)):
         sized = size(task, known)
         if sized is None:
-            return explain(task, Elastic(late=bool(task.ways) and not task.protected, repaired=bool(repairs)))
+            return explain(task, Tried(late=bool(task.ways) and not task.protected, repaired=bool(repairs)))
         known = sized.cuts
         if not repairs:
             bound = sized.bound_usd
@@ -170,9 +170,9 @@ def _design(
 
 def _proof(answer: _Answer, total_usd: float, lit: Mapping[FiberId, int]) -> Proof:
     sized, task = answer.sized, answer.task
-    bound = None if answer.bound_usd is None else min(answer.bound_usd, total_usd)
-    gap = None if bound is None else relative_gap(total_usd, bound)
-    proven = gap is not None and gap <= task.gap + 1e-9
+    bound = min(answer.bound_usd, total_usd)
+    gap = relative_gap(total_usd, bound)
+    proven = gap <= task.gap + 1e-9
     if proven:
         reason = "proven"
     else:

@@ -40,7 +40,7 @@ class Sized:
     """Wavelengths per choice."""
     pairs: Mapping[FiberId, int]
     cost_usd: float
-    bound_usd: float | None
+    bound_usd: float
     status: str
     """optimal or feasible."""
     reason: str
@@ -55,7 +55,6 @@ class _Best:
     values: tuple[float, ...] | None = None
     cost: float = inf
     bound: float = 0.0
-    bounded: bool = False
     reason: str = "proven"
 
     def offer(self, values: tuple[float, ...], price: float) -> None:
@@ -63,7 +62,7 @@ class _Best:
             self.values, self.cost = values, price
 
     def closed(self, gap: float) -> bool:
-        return self.bounded and self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
+        return self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
 
 def size(task: Task, known: Sequence[Cut] = ()) -> Sized | None:
@@ -86,7 +85,7 @@ def size(task: Task, known: Sequence[Cut] = ()) -> Sized | None:
 
 def _search(loop: Loop) -> _Best | None:
     """Alternate: the master proposes pairs to light and bounds the cost; then the best wavelengths on those pairs."""
-    task, best = loop.task, _Best()
+    task, best = loop.task, _Best(bound=loop.linear.objective)
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
     while not best.closed(task.gap):
@@ -98,7 +97,7 @@ def _search(loop: Loop) -> _Best | None:
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
-            best.bound, best.bounded = max(best.bound, solved.bound), True
+            best.bound = max(best.bound, solved.bound)
         if not solved.values:
             best.reason = solved.reason
             break
@@ -161,7 +160,7 @@ def _sized(loop: Loop, best: _Best) -> Sized:
         counts=tuple(round(values[i]) for i in loop.bought.wavelengths),
         pairs={fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()},
         cost_usd=cost(loop, values) / USD,
-        bound_usd=best.bound / USD if best.bounded else None,
+        bound_usd=best.bound / USD,
         status="optimal" if closed else "feasible",
         reason="proven" if closed else best.reason if best.reason != "proven" else "gap",
         cuts=tuple(held.cut for held in loop.cuts.values()),

@@ -13,6 +13,7 @@ from dcplan.training.engine import needed_rates, one_site, step_time, without_si
 from dcplan.training.layout import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.workload import workload
+from dcplan.units import rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 STRETCH = 1.5
 """Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
-TIE = 0.01
-"""Plans whose steps differ by less than this share count as equally fast; the one that needs less rate wins."""
+TIE = 0.02
+"""Plans whose steps are longer than the fastest by less than this share count as equally fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class JobTraffic:
 
     plans: JobPlans
     chosen: Layout
+    why: str
+    """Why this one."""
     demands: tuple[Demand, ...]
 
     @property
@@ -87,38 +90,87 @@ def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans |
     return JobPlans(job, load, fitting, misfits, latency_ms)
 
 
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A parallelism plan with the rates that a healthy overhead asks for, state by state."""
+
+    layout: Layout
+    step_s: float
+    """On the healthy network at those rates."""
+    rates: Mapping[str, Mapping[Pair, float]]
+
+    @property
+    def gbps(self) -> float:
+        """All pairs together, healthy [Gb/s]."""
+        return sum(self.rates[HEALTHY.name].values())
+
+
 def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraffic | Infeasible:
     """Choose the parallelism plan of a job and size its rates: the least at which its targets hold.
 
-    Among the plans that fit and meet both targets at some rate, the fastest at its needed rate; within 1 % of it, the
-    one that needs the least rate. `use` in the file overrides. Infeasible, limit latency, where no plan meets the
-    targets at any rate; limit layout where none fits.
+    The fastest plan at the least rate at which its targets hold sets the goal; of all plans that reach a step within
+    2 % of it with their targets kept, the one that needs the least rate for that is chosen. `use` in the file
+    overrides. Infeasible, limit latency, where no plan meets the targets at any rate; limit layout where none fits.
     """
     plans = job_plans(network, job, states)
     if isinstance(plans, Infeasible):
         return plans
-    use = network.jobs[job].use
-    wanted = [layout for layout in plans.layouts if use in (None, layout.name)]
+    asked = network.jobs[job]
+    wanted = [layout for layout in plans.layouts if asked.use in (None, layout.name)]
     if not wanted:
         reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])
         return Infeasible("layout", f"no parallelism plan of job {job} fits: {reasons}", ())
-    options = []
-    for layout in wanted:
-        rates = _rates_by_state(network, plans, layout, states)
-        if rates is not None:
-            needed = rates[HEALTHY.name]
-            step_s = step_time(plans.workload, layout, Links(needed, plans.latency_ms)).step_s
-            options.append((step_s, sum(needed.values()), layout, rates))
-    if not options:
+    target = asked.targets.max_overhead_percent
+    kept = [option for layout in wanted if (option := _option(network, plans, layout, states, target))]
+    if not kept:
         return _too_slow(network, plans, wanted)
-    fastest = min(option[0] for option in options)
-    tied = [option for option in options if option[0] <= fastest * (1 + TIE)]
-    _, _, chosen, rates = min(tied, key=lambda option: (option[1], option[0], option[2].name))
+    fastest = min(kept, key=lambda option: (option.step_s, option.gbps, option.layout.name))
+    chosen = min(_as_fast(network, plans, kept, states, fastest.step_s * (1 + TIE)), key=_frugal)
     demands = tuple(
         Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job)
-        for (a, b), by_state in _by_pair(rates).items()
+        for (a, b), by_state in _by_pair(chosen.rates).items()
     )
-    return JobTraffic(plans, chosen, demands)
+    return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), demands)
+
+
+def _frugal(option: _Option) -> tuple[float, float, str]:
+    return (option.gbps, option.step_s, option.layout.name)
+
+
+def _as_fast(
+    network: Network, plans: JobPlans, kept: Sequence[_Option], states: Sequence[State], goal_s: float
+) -> list[_Option]:
+    """The plans that reach the goal, each with the least rates for it; none beyond its own target."""
+    target = network.jobs[plans.job].targets.max_overhead_percent
+    found = []
+    for option in kept:
+        spare = 100 * (goal_s / one_site(plans.workload, option.layout).step_s - 1)
+        if spare >= target:
+            found.append(option)
+        elif spare > 0 and (tighter := _option(network, plans, option.layout, states, spare)):
+            found.append(tighter)
+    return found
+
+
+def _option(
+    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State], overhead_percent: float
+) -> _Option | None:
+    rates = _rates_by_state(network, plans, layout, states, overhead_percent)
+    if rates is None:
+        return None
+    step_s = step_time(plans.workload, layout, Links(rates[HEALTHY.name], plans.latency_ms)).step_s
+    return _Option(layout, step_s, rates)
+
+
+def _why(use: str | None, chosen: _Option, fastest: _Option) -> str:
+    if use is not None:
+        return "named by `use`"
+    if chosen.layout.name == fastest.layout.name:
+        return "the fastest that meets its targets"
+    return (
+        f"within {100 * TIE:g} % of {fastest.layout.name}, the fastest, with {rate(chosen.gbps)} between all sites "
+        f"in place of {rate(fastest.gbps)}"
+    )
 
 
 def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]) -> dict[Pair, float] | Infeasible:
@@ -142,7 +194,7 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
 
 
 def _rates_by_state(
-    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State]
+    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State], healthy_percent: float
 ) -> dict[str, Mapping[Pair, float]] | None:
     """State name -> rate per pair [Gb/s]; None where a target cannot be met at any rate."""
     targets = network.jobs[plans.job].targets
@@ -152,7 +204,7 @@ def _rates_by_state(
         lost = plans.sites & state.sites
         rates: Mapping[Pair, float] | None
         if state.healthy:
-            rates = needed_rates(plans.workload, layout, plans.latency_ms, targets.max_overhead_percent)
+            rates = needed_rates(plans.workload, layout, plans.latency_ms, healthy_percent)
         else:
             if lost not in known:
                 known[lost] = _rates_in_failure(

@@ -22,6 +22,9 @@ from dcplan.catalog.parts import (
 )
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
+Frequency = Annotated[float, Field(ge=180, le=240)]
+Length = Annotated[float, Field(gt=0, le=50_000)]
+Rate = Annotated[float, Field(ge=0.001, allow_inf_nan=False)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 GridWidth = Annotated[float, Field(gt=0, le=1000, multiple_of=12.5)]
 Launch = Annotated[float, Field(ge=-30, le=30, allow_inf_nan=False)]
@@ -57,7 +60,7 @@ class Site(Strict):
 class SpanOfFiber(Strict):
     """Fiber between two amplifiers."""
 
-    length_km: Positive
+    length_km: Length
     """Length of the span [km]."""
     loss_db: Positive | None = None
     """Measured loss between the connectors [dB]; without it, length times the attenuation of the fiber type."""
@@ -74,7 +77,7 @@ class Fiber(Strict):
     """The two sites it joins."""
     type: Name
     """Catalog id of the fiber type."""
-    length_km: Positive | None = None
+    length_km: Length | None = None
     """Length of the cable [km]; spans are then designed. Give this or `spans`."""
     spans: Annotated[list[SpanOfFiber], Field(min_length=1)] | None = None
     """The spans as built, from the first end to the second. Give this or `length_km`."""
@@ -161,9 +164,9 @@ class Gear(Strict):
     """Own prices of catalog parts by id [US$]."""
     band: Literal["c", "super-c", "l", "c+l"] | None = None
     """The amplified band by name, in place of its edges; c+l: both, each with its own amplifiers on every lit pair."""
-    band_start_thz: Positive = 191.325
+    band_start_thz: Frequency = 191.325
     """Lower edge of the amplified band [THz]."""
-    band_end_thz: Positive = 196.125
+    band_end_thz: Frequency = 196.125
     """Upper edge of the amplified band [THz]; the default is the C band, 4.8 THz."""
     grid_ghz: Annotated[list[GridWidth], Field(min_length=1)] | None = None
     """Widths of a fixed grid [GHz], a mixed one with several; a mode takes the narrowest that holds it.
@@ -256,7 +259,7 @@ class Demand(Strict):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)]
     """The two sites."""
-    gbps: Positive
+    gbps: Rate
     """Rate in each direction [Gb/s]."""
     max_latency_ms: Positive | None = None
     """Largest one-way latency of any route it takes [ms]."""
@@ -298,9 +301,9 @@ class Policy(Strict):
     where wavelengths are added or pass, so that tilt adds up along a line."""
     raman_tilt: Literal["wide", "always"] = "wide"
     """Raman scattering between channels is counted: wide, in bands wider than C, where it matters; always."""
-    max_span_km: Positive = 100.0
+    max_span_km: Annotated[float, Field(ge=1, le=1000)] = 100.0
     """Longest span when spans are designed [km]."""
-    max_span_loss_db: Positive = 27.0
+    max_span_loss_db: Annotated[float, Field(ge=3, le=100)] = 27.0
     """Largest loss of a designed span, connectors and repairs included [dB] (OpenROADM)."""
     min_span_loss_db: NotNegative = 0.0
     """Loss to which a shorter span is padded, whatever its amplifier's least gain [dB] (GNPy: padding, 10)."""
@@ -333,7 +336,7 @@ class Topology(Strict):
     name: Name
     """What the plan is called."""
     description: str = ""
-    """What it is about, for whoever reads the file; nothing is computed from it."""
+    """What it is about: printed below the title of a report."""
     sites: Annotated[dict[Name, Site], Field(min_length=1)]
     """Sites by name."""
     fibers: dict[Name, Fiber] = {}

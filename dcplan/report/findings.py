@@ -56,11 +56,19 @@ def _block(finding: Finding, *, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+_LONGEST = 160
+"""Columns of a line that are shown around a fault."""
+
+
 def _snippet(finding: Finding) -> tuple[str, str, str]:
-    """Line number, the line with its tabs widened, and the marks below the span's part of it."""
+    """Line number, the line with its tabs widened and clipped where it is long, and the marks below the span."""
     span, line = finding.span, finding.snippet
     start = span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
+    if len(line) > _LONGEST:
+        cut = max(0, start - _LONGEST // 3)
+        kept = line[cut : cut + _LONGEST]
+        line, start, end = f"…{kept}…", start - cut + 1, min(end - cut, len(kept)) + 1
     before, marked = _plain(line[:start]), _plain(line[start : max(end, start + 1)])
     marks = " " * _columns(before) + "^" * max(1, _columns(marked.rstrip()))
     return f"{span.line:>5}", _plain(line.rstrip()), marks

@@ -1,6 +1,6 @@
 """Draws a report as JSON: the same facts, notices and tables, with exact values in place of rounded texts.
 
-{"format": 1, "kind": "plan", "title": …,
+{"format": 1, "kind": "plan", "title": …, "lead": …,
  "facts": [{"label", "text", "mark", <values by name, units as suffix>}],
  "notices": [{"mark", "text"}],
  "tables": {id: {"title", "note", "columns": [{"key", "head", "unit"}], "rows": [{key: value}], "total": {key: value}}}}
@@ -31,6 +31,7 @@ def data(view: View, *, main: bool = False) -> dict[str, Any]:
         "format": FORMAT,
         "kind": view.kind,
         "title": view.title,
+        "lead": view.lead,
         "facts": [{"label": fact.label, "text": fact.text, "mark": fact.mark, **fact.values} for fact in view.facts],
         "notices": [{"mark": notice.mark, "text": notice.text} for notice in view.notices],
         "tables": {table.id: _table(table) for table in view.tables if table.main or not main},

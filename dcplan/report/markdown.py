@@ -22,7 +22,8 @@ STRIP = 96
 
 def draw(view: View, *, main: bool = False) -> str:
     """A view as Markdown; `main`: only the tables that matter at a glance."""
-    blocks = [[f"# {escape(view.title)}"], draw_facts(view.facts), draw_notices(view.notices)]
+    lead = [[escape(view.lead)]] if view.lead else []
+    blocks = [[f"# {escape(view.title)}"], *lead, draw_facts(view.facts), draw_notices(view.notices)]
     blocks += [draw_table(table) for table in view.tables if table.main or not main]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -91,6 +91,8 @@ class View:
     facts: tuple[Fact, ...] = ()
     notices: tuple[Notice, ...] = ()
     tables: tuple[Table, ...] = ()
+    lead: str = ""
+    """A sentence below the title."""
 
 
 def text_column(key: str, head: str, wrap: int = 8) -> Column:

@@ -41,6 +41,7 @@ def draw(view: View, width: int = 80, *, colour: bool = False, main: bool = Fals
     """A view as text; `main`: only the tables that matter at a glance. `width` is taken from 60 to 160 columns."""
     page = Page(min(max(width, NARROWEST), WIDEST), colour)
     blocks = [[page.paint(line, "strong") for line in wrap(plain(view.title), page.width)]]
+    blocks[0] += wrap(plain(view.lead), page.width) if view.lead else []
     blocks += [draw_facts(view.facts, page), draw_notices(view.notices, page)]
     blocks += [draw_table(table, page) for table in view.tables if table.main or not main]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

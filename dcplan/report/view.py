@@ -21,6 +21,7 @@ def view(plan: Plan) -> View:
     shown = View(
         kind="plan",
         title=plan.name,
+        lead=plan.description,
         facts=summary.facts(plan),
         notices=summary.notices(plan),
         tables=(

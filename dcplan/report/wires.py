@@ -213,7 +213,8 @@ def reroutes(plan: Plan) -> Table:
         number_column("gbps", "Takes", "Gb/s"),
         number_column("latency_ms", "One way", "ms"),
     )
-    return Table("reroutes", "Traffic, under failure", columns, tuple(rows))
+    note = "Failures and demands that are not listed keep their healthy routes."
+    return Table("reroutes", "Traffic, under failure", columns, tuple(rows), note=note)
 
 
 def _via(plan: Plan, lightpaths: tuple[str, ...]) -> str:

@@ -58,16 +58,18 @@ def all_reduce_s(over: Group, size: float) -> float:
     return min(ring, tree)
 
 
-def all_to_all_s(over: Group, machine: Machine, size: float) -> float:
+def all_to_all_s(over: Group, machine: Machine, size: float, out_size: float) -> float:
     """All-to-all where each rank holds `size` bytes: the part for its domain by scale-up, the rest by its own NIC.
 
-    (n_in − 1)/n S/W_up and (n − n_in)/n S/W_nic at the same time, plus one hop.
+    (n_in − 1)/n S/W_up and (n − n_in)/n S_out/W_nic at the same time, plus one hop; S_out: `out_size`, less than S
+    where what several ranks of a domain need crosses once, and scale-up then carries (n_in − 1)/n_in S in all.
     """
     n = over.ranks
     if n == 1:
         return 0.0
-    near = (over.inside - 1) / n * size / machine.up
-    far = (n - over.inside) / n * size / machine.out
+    forwarded = n if out_size == size else over.inside
+    near = (over.inside - 1) / forwarded * size / machine.up
+    far = (n - over.inside) / n * out_size / machine.out
     return max(near, far) + over.hop_s
 
 

@@ -55,7 +55,10 @@ def layer_cost(model: ModelShape, s: int, layout: Layout, machine: Machine, *, m
     two (Isaev et al. 2023, Calculon). Backward of a matrix product is twice its forward. Full recompute adds one
     forward with its collectives; selective recompute adds one attention core where it is not flash attention, which
     recomputes by itself. Element-wise bytes per token: Korthikanti et al. 2022, section 4, read and write of each
-    tensor stored there.
+    tensor stored there. A weight is read in each pass, its fp32 gradient read and written backward. In fp8 linear
+    layers and experts multiply faster, and weights and what is gathered or dispatched for them take 1 byte; attention
+    core, logits, element-wise kernels and what is reduced or combined stay as in bf16 (casts are fused with norms and
+    activation functions; transposes take what reads of 1 byte save).
     """
     tokens = layout.microbatch * s / layout.cp
     products = _products_s(model, tokens, layout, machine, moe=moe)
@@ -63,10 +66,11 @@ def layer_cost(model: ModelShape, s: int, layout: Layout, machine: Machine, *, m
     size = shapes.layer_size(model, moe=moe)
     weights = (size.shared + size.experts / layout.ep) / layout.tp
     kernels = _elementwise_bytes(model, tokens, layout, moe=moe)
-    forward_compute = products + core + (kernels + core_traffic + 2 * weights) / machine.hbm + machine.layer_s
+    read = machine.operand_bytes * weights
+    forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
     backward_compute = (
-        2 * products + core_backward + (2 * kernels + 19 / 13 * core_traffic + 10 * weights) / machine.hbm
+        2 * products + core_backward + (2 * kernels + 19 / 13 * core_traffic + read + 8 * weights) / machine.hbm
     ) + machine.layer_s
     tp = _tp_s(model, tokens, layout, machine, moe=moe)
     cp = _cp_s(model, tokens, layout, machine)
@@ -134,12 +138,14 @@ def _elementwise_bytes(model: ModelShape, tokens: float, layout: Layout, *, moe:
 def _tp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine, *, moe: bool) -> float:
     """Two all-reduces of 2 T h bytes a pass; reduce-scatter and all-gather with sequence parallelism: same bytes.
 
-    In a layer with experts the second one carries the tokens of every expert they visit.
+    In a layer with experts the second one carries the tokens of every expert they visit. In fp8 the gathered half is
+    1 byte (Transformer Engine casts before it gathers); without sequence parallelism nothing is gathered.
     """
     if layout.tp == 1:
         return 0.0
     over = group(machine, layout.tp, 1)
-    size = 2 * tokens * model.hidden
+    gathered = machine.operand_bytes if layout.sequence_parallel else 2
+    size = (2 + gathered) / 2 * tokens * model.hidden
     second = size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
     return all_reduce_s(over, size) + all_reduce_s(over, second)
 
@@ -154,9 +160,21 @@ def _cp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) ->
 
 
 def _ep_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) -> float:
-    """Dispatch and combine of one pass: two all-to-alls of 2 T h topk / t bytes."""
+    """Dispatch and combine of one pass: two all-to-alls of 2 T h topk / t bytes; dispatch in fp8 halves one.
+
+    A token goes to another scale-up domain once, however many of its experts are there, and is copied inside by
+    scale-up; its results are added up there on the way back (DeepSeek-V3 report, section 3.2.2). With experts drawn
+    evenly over D domains that is (D−1)(1 − (1−1/D)^topk) copies instead of topk (D−1)/D.
+    Software before that sends every copy.
+    """
     over = group(machine, layout.ep, layout.tp)
-    return 2 * all_to_all_s(over, machine, 2 * tokens * model.hidden * (model.topk or 1) / layout.tp)
+    topk, domains = model.topk or 1, max(1.0, over.ranks / over.inside)
+    one_s = 0.0
+    for width in (machine.operand_bytes, 2):
+        copy = width * tokens * model.hidden / layout.tp
+        once = domains * (1 - (1 - 1 / domains) ** topk) if machine.one_copy else topk
+        one_s += all_to_all_s(over, machine, copy * topk, copy * once)
+    return one_s
 
 
 def _hidden(exchange_s: float, core_s: float) -> float:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training.memory import USABLE, fits, memory
-from dcplan.training.pipeline import divides
+from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
 from dcplan.training.search import search
 from dcplan.training.step import Layout, Misfit
@@ -86,16 +86,16 @@ def _sized(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Mis
 
 
 def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
-    """Heads, layers, experts and tokens that do not divide."""
+    """Heads, experts and tokens that do not divide, and stages without a layer."""
     model, s = workload.model, workload.sequence_length
     if model.heads % layout.tp:
         reason = f"tp {layout.tp} does not divide {model.heads} attention heads"
     elif layout.virtual_stages > 1 and layout.pp == 1:
         reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
-    elif not divides(model, layout.pp, layout.virtual_stages):
+    elif not fills(model, layout.pp, layout.virtual_stages):
         reason = (
             f"{model.layers} layers (or {model.layers} + 2, embedding and logits counted) do not fall evenly on "
-            f"pp {layout.pp} × {layout.virtual_stages} virtual stages"
+            f"pp {layout.pp} × {layout.virtual_stages} virtual stages, nor unevenly without an empty one"
         )
     elif layout.cp > 1 and s % (2 * layout.cp):
         reason = f"a sequence of {s:,} tokens does not fall on 2 × cp {layout.cp} chunks"

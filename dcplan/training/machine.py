@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 FLASH_AND_OVERLAP_SINCE = 2023
 """Megatron-LM took up flash attention, overlapped gradient reduction and overlapped stage transfers during 2023."""
+ONE_COPY_SINCE = 2024
+"""DeepSeek-V3 (2024) sends a token once to a node and copies it there; Megatron-LM followed in 2025 (DeepEP)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Machine:
     """Attention core and logits, which stay in bf16 [FLOP/s]."""
     moe_flops: float
     """Grouped products of routed experts [FLOP/s]."""
+    operand_bytes: int
+    """An element of what matrix products take in: weights, gathered and dispatched tokens. What they give is bf16."""
     hbm: float
     """Element-wise kernels [bytes/s]."""
     up: float
@@ -32,6 +36,8 @@ class Machine:
     """Accelerators in a scale-up domain."""
     layer_s: float
     step_s: float
+    one_copy: bool
+    """A token goes to another scale-up domain once, however many of its experts are there."""
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
 
@@ -53,15 +59,18 @@ def machine(share: Share, precision: str) -> Machine:
     if peak is None:
         raise ValueError(f"{share.accelerator_id} has no {precision} peak in the catalog")
     gemm = peak * 1e12 * fitted.gemm_efficiency
+    plain = share.bf16 or fitted
     return Machine(
         gemm_flops=gemm,
-        bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * fitted.gemm_efficiency,
+        bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * plain.gemm_efficiency,
         moe_flops=gemm * fitted.moe_efficiency,
+        operand_bytes=1 if precision == "fp8" else 2,
         hbm=part.hbm_tb_per_s * 1e12 * fitted.memory_efficiency,
         up=part.scale_up_gb_per_s * 1e9 * fitted.scale_up_efficiency,
         out=part.nic_gbps * 1e9 / 8 * fitted.scale_out_efficiency,
         domain=part.scale_up_domain,
         layer_s=fitted.layer_us * 1e-6,
         step_s=fitted.step_ms * 1e-3,
+        one_copy=fitted.software_year >= ONE_COPY_SINCE,
         modern=is_modern(share),
     )

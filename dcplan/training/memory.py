@@ -32,7 +32,7 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     """
     share = smallest(workload)
     in_flight = _in_flight(layout, extra_in_flight)
-    kinds = stage_layers(workload.model, layout.pp)
+    kinds = stage_layers(workload.model, layout.pp, layout.virtual_stages)
     options = [_stage(workload, layout, share, kind, flight) for kind, flight in zip(kinds, in_flight, strict=True)]
     return max(options, key=lambda memory: memory.total_gb)
 
@@ -55,7 +55,7 @@ def in_flight_gb(workload: Workload, layout: Layout) -> float:
 
 def memory_of_first(workload: Workload, layout: Layout, extra: int) -> Memory:
     """Memory of the first stage, which holds most microbatches."""
-    kind = stage_layers(workload.model, layout.pp)[0]
+    kind = stage_layers(workload.model, layout.pp, layout.virtual_stages)[0]
     return _stage(workload, layout, smallest(workload), kind, _in_flight(layout, extra)[0])
 
 

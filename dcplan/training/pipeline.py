@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class StageLayers:
     """Layers of one kind of stage, and how many stages are of it."""
 
-    stages: int
+    stages: float
+    """Uneven inner stages count by the layers they hold: 14 stages that want one layer of four count as 13.75."""
     dense: float
     moe: float
     embedding: bool
@@ -33,8 +34,8 @@ class Stage:
 
     forward: Pass
     backward: Pass
-    stages: int
-    """How many stages are like this one."""
+    stages: float
+    """How many stages are like this one; see `StageLayers`."""
 
     @property
     def total_s(self) -> float:
@@ -51,35 +52,62 @@ def divides(model: ModelShape, pp: int, virtual_stages: int) -> bool:
     return model.layers % chunks == 0 or (pp > 1 and (model.layers + 2) % chunks == 0)
 
 
-def stage_layers(model: ModelShape, pp: int) -> tuple[StageLayers, ...]:
-    """First, inner and last stages. Where layers do not divide, the ends have one less; dense layers come first."""
-    return _stage_layers(model.layers, shapes.moe_layers(model), pp)
+def fills(model: ModelShape, pp: int, virtual_stages: int) -> bool:
+    """No stage is empty: each has a layer, the embedding or the logits."""
+    return pp * virtual_stages <= model.layers + (2 if pp > 1 else 0)
+
+
+def fullest_layers(model: ModelShape, pp: int, virtual_stages: int) -> int:
+    """Layers of the fullest stage: v ceil(L / (p v)); it sets the pace where layers do not fall evenly."""
+    return _fullest(model.layers, pp, virtual_stages)
+
+
+def stage_layers(model: ModelShape, pp: int, virtual_stages: int = 1) -> tuple[StageLayers, ...]:
+    """First, inner and last stages; dense layers come first.
+
+    Where layers do not fall evenly, inner stages hold `fullest_layers` and first and last, which have embedding and
+    logits, share what is missing while each virtual stage keeps a layer. More than that the inner stages miss: they
+    are then counted by their layers, since the fullest of them sets the pace and fills the memory.
+    """
+    return _stage_layers(model.layers, shapes.moe_layers(model), pp, virtual_stages)
 
 
 @lru_cache(maxsize=1024)
-def _stage_layers(layers: int, moe: int, pp: int) -> tuple[StageLayers, ...]:
+def _stage_layers(layers: int, moe: int, pp: int, virtual_stages: int) -> tuple[StageLayers, ...]:
     dense = layers - moe
     if pp == 1:
         return (StageLayers(1, dense, moe, embedding=True, head=True),)
-    per = -(-layers // pp)
-    short = per * pp - layers
-    first, last = per - short // 2, per - (short - short // 2)
+    per = _fullest(layers, pp, virtual_stages)
+    first, last = _ends(layers, pp, per, per - virtual_stages)
     first_dense, last_dense = min(dense, first), 0 if moe else last
-    inner = pp - 2
+    inner = (layers - first - last) / per
     ends = (
         StageLayers(1, first_dense, first - first_dense, embedding=True, head=False),
         StageLayers(1, last_dense, last - last_dense, embedding=False, head=True),
     )
-    if not inner:
+    if inner <= 0:
         return ends
     inner_dense = (dense - first_dense - last_dense) / inner
     middle = StageLayers(inner, inner_dense, per - inner_dense, embedding=False, head=False)
     return (ends[0], middle, ends[1])
 
 
+def _fullest(layers: int, pp: int, virtual_stages: int) -> int:
+    return virtual_stages * -(-layers // (pp * virtual_stages))
+
+
+def _ends(layers: int, pp: int, per: int, spare: int) -> tuple[int, int]:
+    """Layers of the first and the last stage, which can go without `spare` of `per` each, but one at least."""
+    short = per * pp - layers
+    if pp == 2 and short > 2:  # one of the two is the fullest
+        return per, layers - per
+    most = max(spare, 1)
+    return per - min(short // 2, most), per - min(short - short // 2, most)
+
+
 def stages(model: ModelShape, s: int, layout: Layout, machine: Machine) -> tuple[Stage, ...]:
     """The cost of one microbatch in the first, an inner and the last stage on one kind of accelerator."""
-    kinds = stage_layers(model, layout.pp)
+    kinds = stage_layers(model, layout.pp, layout.virtual_stages)
     nothing: Cost = (Pass(), Pass())
     dense = layer_cost(model, s, layout, machine, moe=False) if any(kind.dense for kind in kinds) else nothing
     moe = layer_cost(model, s, layout, machine, moe=True) if any(kind.moe for kind in kinds) else nothing

@@ -37,8 +37,8 @@ LAYOUT = Rule(
     "DCP401",
     "plan-does-not-divide",
     Severity.ERROR,
-    "Sizes of a parallelism plan must multiply to the accelerators of the job and divide heads, layers, experts and"
-    " tokens; otherwise no framework can start it.",
+    "Sizes of a parallelism plan must multiply to the accelerators of the job, divide heads, experts and tokens, and"
+    " leave no pipeline stage empty; otherwise no framework can start it.",
     _plan("tp: 8, pp: 16, dp: 100"),
     _GOOD_PLAN,
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import shapes
 from dcplan.training.machine import is_modern
 from dcplan.training.memory import USABLE, fits, memory, smallest
-from dcplan.training.pipeline import divides
+from dcplan.training.pipeline import divides, fills, fullest_layers
 from dcplan.training.place import places, site_ranks
 from dcplan.training.step import Layout, Misfit
 from dcplan.training.terms import no_distance, step_terms
@@ -33,12 +33,13 @@ class Refusal:
 
 
 def search(workload: Workload) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
-    """The best plans, and how many cannot run and why, one line per reason.
+    """The best plans, and how many cannot run and why, one line per reason, named `auto: memory` and so on.
 
     tp: divisors of the heads inside the scale-up domain; cp: powers of two that leave 4,096 tokens; pp: divisors of
-    the layers (or of layers + 2); ep: powers of two that divide the experts; microbatch 1, 2, 4, 8; virtual stages 1,
-    2, 4 and one layer each; sharding 1, and 3 without pipeline; the least recompute that fits. Of each tp, cp, pp, ep
-    the fastest in one site is kept, and of those the best eight over dp and the best four over pp.
+    the layers (or of layers + 2), and powers of two where no even number divides them; ep: powers of two that divide
+    the experts; microbatch 1, 2, 4, 8; virtual stages 1, 2, 4 and one layer each; sharding 1, and 3 without pipeline;
+    the least recompute that fits. Of each tp, cp, pp, ep the fastest in one site is kept, and of those the best eight
+    over dp and the best four over pp.
     """
     best: dict[tuple[str, int, int, int, int], tuple[float, Layout]] = {}
     refused: dict[str, list[Refusal]] = {}
@@ -67,7 +68,7 @@ def any_fits(workload: Workload) -> Misfit | None:
             return None
         refused.setdefault(found.kind, []).append(found)
     if not refused:
-        return Misfit("auto", "layout", "no sizes of tp, cp and pp divide the accelerators of every site")
+        return Misfit("auto: layout", "layout", "no sizes of tp, cp and pp divide the accelerators of every site")
     kind = max(sorted(refused), key=lambda name: (name == "memory", len(refused[name])))
     return _misfit(kind, refused[kind], workload)
 
@@ -163,7 +164,9 @@ def _cp(workload: Workload) -> list[int]:
 
 def _pp(workload: Workload) -> list[int]:
     model = workload.model
-    return [pp for pp in range(1, min(model.layers, MOST_PP) + 1) if divides(model, pp, 1)]
+    odd = model.layers % 2 == 1  # then no even pp divides, and accelerators come in powers of two
+    sizes = range(1, min(model.layers, MOST_PP) + 1)
+    return [pp for pp in sizes if divides(model, pp, 1) or (odd and pp.bit_count() == 1)]
 
 
 def _ep(workload: Workload, ranks: list[int]) -> list[int]:
@@ -177,8 +180,12 @@ def _ep(workload: Workload, ranks: list[int]) -> list[int]:
 def _virtual_stages(workload: Workload, across: str, pp: int) -> list[int]:
     if pp == 1 or across == "pp":
         return [1]
-    layers = -(-workload.model.layers // pp)
-    return [v for v in sorted({1, 2, 4, layers}) if v <= layers and divides(workload.model, pp, v)]
+    model = workload.model
+    layers = fullest_layers(model, pp, 1)
+    each = [v for v in sorted({1, 2, 4, layers}) if v <= layers and fills(model, pp, v)]
+    if divides(model, pp, 1):
+        return [v for v in each if divides(model, pp, v)]
+    return [v for v in each if fullest_layers(model, pp, v) == layers]
 
 
 def _misfit(kind: str, refused: list[Refusal], workload: Workload) -> Misfit:
@@ -191,4 +198,4 @@ def _misfit(kind: str, refused: list[Refusal], workload: Workload) -> Misfit:
         "batch": f"{many} do not divide the batch of {workload.batch:,} sequences",
         "sites": f"{many} do not leave every site whole ranks or whole stages",
     }[kind]
-    return Misfit("auto", kind, reason)
+    return Misfit(f"auto: {kind}", kind, reason)

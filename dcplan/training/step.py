@@ -22,6 +22,8 @@ class Share:
     accelerator: Accelerator
     calibration: Calibration
     count: int
+    bf16: Calibration | None = None
+    """That of the same software in bf16, for what an fp8 job leaves in bf16; None: the one above for all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def local_parameters(workload: Workload, layout: Layout) -> tuple[float, float]:
     dense = shapes.layer_size(model, moe=False)
     sparse = shapes.layer_size(model, moe=True) if shapes.is_moe(model) else dense
     best = (0.0, 0.0)
-    for kind in stage_layers(model, layout.pp):
+    for kind in stage_layers(model, layout.pp, layout.virtual_stages):
         ends = kind.embedding + kind.head
         ends = 1 if model.tied and layout.pp == 1 else ends
         shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)

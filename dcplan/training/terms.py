@@ -151,6 +151,7 @@ def _over_stages(
 def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
     """The stages as they lie on the shares, first to last."""
     result = []
+    inner_stages = sum(place.stages for place in where) - 2
     for place, (first, *inner, last) in zip(where, kinds, strict=True):
         left = place.stages
         if place is where[0]:
@@ -160,7 +161,7 @@ def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[St
             result.append(last)
             left -= 1
         if left > 0:
-            result.append(replace(inner[0], stages=left))
+            result.append(replace(inner[0], stages=left * inner[0].stages / inner_stages))
     return result
 
 

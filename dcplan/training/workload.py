@@ -73,7 +73,11 @@ def by_type(site: Site, entry: int | Mapping[str, int]) -> dict[str, int] | str:
 def _share(catalog: Catalog, site: str, name: str, count: int, precision: str) -> Share:
     part = catalog.accelerators[name]
     own = _own_calibration(catalog, part, precision)
-    return Share(site, name, part, own or borrowed_calibration(catalog, part, precision), count)
+    used = own or borrowed_calibration(catalog, part, precision)
+    if precision == "bf16":
+        return Share(site, name, part, used, count)
+    bf16 = _own_calibration(catalog, part, "bf16") or borrowed_calibration(catalog, part, "bf16")
+    return Share(site, name, part, used, count, bf16)
 
 
 def _own_calibration(catalog: Catalog, part: Accelerator, precision: str) -> Calibration | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +16,7 @@ from dcplan.design.traffic import JobTraffic, job_traffic
 from dcplan.model.network import Network
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan
-from dcplan.training.engine import one_site, step_time
+from dcplan.training.engine import needed_rates, one_site, step_time
 from dcplan.training.step import Links
 
 SITES = """
@@ -47,6 +48,7 @@ policy:
 """
 PLANS = {
     "spread": "spread: {tp: 8, pp: 4, virtual_stages: 5, across: dp}",
+    "both": "spread: {tp: 8, pp: 4, virtual_stages: 5}, sharded: {tp: 8, sharding: 3, microbatch: 2, recompute: full}",
     "split": "split: {tp: 8, pp: 4, across: pp}",
 }
 THREE = "a: 512, b: 512, c: 512"
@@ -197,6 +199,49 @@ def test_one_plus_one_gives_the_same_where_both_routes_stand() -> None:
     assert state(made, "fiber long").lost_gbps == 0
     assert job_in(made, "fiber long").step_s == pytest.approx(job_in(made, "healthy").step_s)
     assert job_in(made, "fiber ab").step_s == pytest.approx(job_in(made, "healthy").step_s, rel=1e-3)
+
+
+def test_a_failure_that_takes_nothing_lit_changes_nothing() -> None:
+    net = api.load(Path(__file__).parent.parent.parent / "topologies" / "two-campus.yaml")
+    made = api.plan(net)
+    assert isinstance(made, Plan)
+    routes = {path.id: path.route for path in made.lightpaths}
+    dark = [
+        each.name
+        for each in promised_states(net)[1:]
+        if not any(each.breaks(routes[lit.lightpath]) for lit in made.design.wavelengths)
+    ]
+    assert dark  # one cable of the duct is enough
+    healthy = state(made, "healthy").jobs[0]
+    for name in dark:
+        assert not state(made, name).rerouted
+        assert job_in(made, name).step_s == healthy.step_s
+        assert job_in(made, name).rate_fraction == healthy.rate_fraction
+
+
+def test_verify_works_the_assessment_and_the_comparison_out_anew() -> None:
+    net, made = network(), planned()
+    assert api.verify(net, made) == ()
+    worse = replace(made.assessment.states[0], served_percent=50.0)
+    false = replace(made, assessment=replace(made.assessment, states=(worse, *made.assessment.states[1:])))
+    assert any("assessment" in fault for fault in api.verify(net, false))
+    row = replace(made.plans[0], step_s=(made.plans[0].step_s or 0.0) * 0.99)
+    assert any("parallelism" in fault for fault in api.verify(net, replace(made, plans=(row, *made.plans[1:]))))
+
+
+def test_of_plans_as_fast_the_one_that_needs_least_rate_is_chosen() -> None:
+    """Every plan that is within 2 % of the fastest at the rate of the chosen one would be as good: none is better."""
+    net = network(THREE, "both")
+    found = traffic(net)
+    rates = {demand.ends: demand.gbps["healthy"] for demand in found.demands}
+    step_s = step_time(found.plans.workload, found.chosen, Links(rates, found.plans.latency_ms)).step_s
+    for layout in found.plans.layouts:
+        alone = one_site(found.plans.workload, layout).step_s
+        assert step_s <= 1.05 * alone * 1.02 + 1e-9
+        needed = needed_rates(
+            found.plans.workload, layout, found.plans.latency_ms, min(5.0, 100 * (step_s / alone - 1))
+        )
+        assert step_s < alone or needed is None or sum(needed.values()) >= sum(rates.values()) * (1 - 1e-6)
 
 
 def test_protection_never_costs_less() -> None:

@@ -132,7 +132,7 @@ def meshes(draw):
     return names, fibers, asked, draw(st.sampled_from([["any-fiber"], ["any-fiber", "any-shared-risk", "any-site"]]))
 
 
-@FEW
+@settings(FEW, max_examples=5)
 @given(meshes())
 def test_projection_costs_what_the_whole_program_costs(case):
     names, fibers, asked, survive = case

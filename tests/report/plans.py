@@ -342,6 +342,7 @@ def rich() -> Plan:
         format=FORMAT,
         dcplan="0.1.0",
         name="Two campuses",
+        description="Papillion and Lincoln train one model; a hand-made plan with everything that can go wrong.",
         inputs={"two-campus.yaml": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         options={"scheme": "reroute", "time limit": "60 s"},
         sites=(

@@ -60,7 +60,7 @@ def test_what_a_plan_says_of_the_topology_is_checked(part: str) -> None:
     file = FOLDER / "two-campus.yaml"
     made = plan(file)
     assert api.verify(network(file), replace(made, **{part: getattr(made, part)[1:]})) == (
-        f"the {part} of the plan are not those of the topology",
+        f"the {part} of the plan are not what the topology gives",
     )
 
 

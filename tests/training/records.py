@@ -28,10 +28,13 @@ class Record:
     seconds: float
 
 
-def share(site: str, accelerator: str, count: int, calibration: Calibration | None = None) -> Share:
+def share(site: str, accelerator: str, count: int, precision: str = "bf16") -> Share:
     part = cast("Accelerator", shipped("accelerators")[accelerator])
-    fitted = calibration or cast("Calibration", shipped("calibrations")[part.calibration or ""])
-    return Share(site, accelerator, part, fitted, count)
+    fitted = cast("Calibration", shipped("calibrations")[part.calibration or ""])
+    if precision == "bf16":
+        return Share(site, accelerator, part, fitted, count)
+    other = cast("Calibration", shipped("calibrations")[f"{part.calibration}-{precision}"])
+    return Share(site, accelerator, part, other, count, fitted)
 
 
 def model(name: str) -> ModelShape:

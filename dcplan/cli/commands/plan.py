@@ -40,7 +40,7 @@ def run(
     from dcplan.report.render import check_format, draw, render
 
     check_format(form)
-    network = api.load(file)
+    network = api.load(file, warn=lambda found: terminal.say(f"{len(found)} warnings: `dcplan validate {file}`"))
     with terminal.progress() as tell:
         answer = api.plan(network, solver=solver, time_limit_s=time_limit, gap=gap, progress=tell)
     width, colour = terminal.width(), terminal.colour(sys.stdout)
