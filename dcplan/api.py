@@ -428,6 +428,14 @@ def made_from(network: Network, made: Plan) -> bool:
     return sorted(inputs_of(network).values()) == sorted(made.inputs.values())
 
 
+def _asked_gap(made: Plan) -> float | None:
+    """The relative gap that a plan was asked to reach; none where the plan does not say it."""
+    try:
+        return float(made.options.get("gap", ""))
+    except ValueError:
+        return None
+
+
 def verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan; nothing when all of it holds.
 
@@ -454,7 +462,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         ("link budgets", light.lightpaths, made.lightpaths),
         ("demands", demands, made.design.demands),
     ]
-    faults = check_design(network, light.lines, light.lightpaths, demands, states, made.design)
+    faults = check_design(network, light.lines, light.lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
         assessment, rows = _assessed(network, light.lightpaths, made.design, states, jobs)
         compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]

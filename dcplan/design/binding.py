@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
@@ -14,6 +13,7 @@ from dcplan.design.result import Binding
 from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import now_s
 from dcplan.design.spectrum import used_slots
+from dcplan.errors import SolverError
 from dcplan.units import money
 from dcplan.units import rate as in_words
 
@@ -37,11 +37,12 @@ NUDGE = 0.01
 
 
 def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
-    """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin."""
-    task = replace(task, deadline_s=inf)
-    loop = cutting.start(task)
-    loop.rounding = False
-    relaxed = cutting.root(loop)
+    """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin.
+
+    Where the time limit has passed nothing is priced that takes another solve.
+    """
+    loop = cutting.start(task, rounding=False)
+    relaxed = cutting.root(loop) and now_s() < task.deadline_s
     found = [*_pairs(task, sized, loop if relaxed else None), *_spectrum(task.problem, sized)]
     found += _shores(task.problem, sized)
     if relaxed:
@@ -74,7 +75,13 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     wider = {**network.fibers, fiber: about.model_copy(update={"pairs": about.pairs + 1})}
     grown = replace(network, topology=network.topology.model_copy(update={"fibers": wider}))
     choices = tuple(replace(choice, most=choice.most + made.slots // choice.slots) for choice in made.choices)
-    found = size(replace(task, deadline_s=now_s() + RESOLVED_S, problem=replace(made, network=grown, choices=choices)))
+    until_s = min(task.deadline_s, now_s() + RESOLVED_S)
+    if until_s <= now_s():
+        return "not known: time ran out"
+    try:
+        found = size(replace(task, deadline_s=until_s, problem=replace(made, network=grown, choices=choices)))
+    except SolverError:
+        found = None
     if found is None or found.status != "optimal":
         return "not known: time ran out"
     saved = sized.cost_usd - found.cost_usd
@@ -141,8 +148,7 @@ def _nudged(task: Task, loop: Loop, d: int, demand: Demand, whole: float) -> flo
     """Cost of the relaxation with a slightly larger demand, less that without, per Gb/s."""
     more = replace(demand, gbps={state: gbps * (1 + NUDGE) for state, gbps in demand.gbps.items()})
     demands = tuple(more if i == d else other for i, other in enumerate(task.problem.demands))
-    grown = cutting.start(replace(task, problem=replace(task.problem, demands=demands)))
-    grown.rounding = False
+    grown = cutting.start(replace(task, problem=replace(task.problem, demands=demands)), rounding=False)
     if not cutting.root(grown):
         return 0.0
     return (grown.linear.objective - loop.linear.objective) / USD / (whole * NUDGE)

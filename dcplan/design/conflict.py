@@ -11,7 +11,7 @@ from dcplan.design.cuts import Cut, ShoreCuts, terms_of
 from dcplan.design.cutting import root, start
 from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.problem import Problem, rate, whole_rate
-from dcplan.design.protection import protect, risk, risk_pairs
+from dcplan.design.protection import chain_risks, protect, risk_pairs
 from dcplan.design.result import Infeasible, Shortage
 from dcplan.design.solver import Limits, now_s, solve
 from dcplan.design.ways import ways_of
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from dcplan.design.cutting import Task
     from dcplan.design.program import Program
     from dcplan.design.result import Demand
+    from dcplan.design.ways import Ways
     from dcplan.model.network import Network, Route, SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
 
 ELASTIC_S = 20.0
 """Longest time for finding the least shortage [s]."""
+SOME_S = 3.0
+"""What it is given where the time limit has passed [s]."""
 ELASTIC_ROUNDS = 60
 
 
@@ -41,10 +44,15 @@ class Tried:
     """Without latency limits there was one."""
     repaired: bool
     """With the whole band there was one."""
+    capped: tuple[str, ...] = ()
+    """Of which demands not all ways were considered, in words."""
 
 
-def structural(problem: Problem, lightpaths: Sequence[Lightpath]) -> Infeasible | None:
-    """A reason that no purchase can remove: parted ends, no closing mode, a limit below the shortest route, no pair."""
+def structural(problem: Problem, lightpaths: Sequence[Lightpath], ways: Mapping[int, Ways]) -> Infeasible | None:
+    """A reason that no purchase can remove: parted ends, no closing mode, a limit below the shortest route, no pair.
+
+    ways: of each demand, under one-plus-one.
+    """
     found = [
         (limit, reason, Shortage(demand.id, state.name, rate(demand, state), rate(demand, state)))
         for state in problem.states
@@ -55,9 +63,9 @@ def structural(problem: Problem, lightpaths: Sequence[Lightpath]) -> Infeasible 
     if not found and problem.network.policy.scheme == "one-plus-one":
         found = [
             (limit, reason, Shortage(demand.id, problem.states[0].name, asked, asked))
-            for demand in problem.demands
+            for d, demand in enumerate(problem.demands)
             for asked in (rate(demand, problem.states[0]),)
-            for limit, reason in _no_pair(problem, demand)
+            for limit, reason in _no_pair(problem, demand, ways[d])
         ]
     if not found:
         return None
@@ -69,6 +77,11 @@ def structural(problem: Problem, lightpaths: Sequence[Lightpath]) -> Infeasible 
 
 def explain(task: Task, known: Tried) -> Infeasible:
     """Which limit leaves no design: fibers too few for what sites need, a latency limit, whole channels in the band."""
+    found = _explained(task, known)
+    return replace(found, reason="; ".join((found.reason, *known.capped)))
+
+
+def _explained(task: Task, known: Tried) -> Infeasible:
     shortages = _shortages(task)
     worst = _worst_shore(task.problem, protected=task.protected)
     if worst is not None:
@@ -121,7 +134,7 @@ def _parted(
 
 
 def _lit_latency_ms(problem: Problem, demand: Demand, state: State) -> float | None:
-    """Latency of the shortest chain of surviving closing lightpaths, transponders included [ms]."""
+    """Latency of the shortest chain of surviving lightpaths, each with its fastest transponders that close [ms]."""
     graph: dict[SiteId, list[tuple[float, str, SiteId]]] = {site: [] for site in problem.network.sites}
     for i in problem.alive(state):
         a, b = problem.lightpaths[i].route.ends
@@ -151,16 +164,17 @@ def _weakest(network: Network, lightpaths: Sequence[Lightpath], route: Route) ->
     return "spectrum", f"every mode that closes on {', '.join(route.fibers)} is wider than the band"
 
 
-def _no_pair(problem: Problem, demand: Demand) -> Iterator[tuple[str, str]]:
+def _no_pair(problem: Problem, demand: Demand, listed: Ways) -> Iterator[tuple[str, str]]:
     """One-plus-one: no two ways that no promised failure breaks together."""
 
-    def pairs(of: Demand) -> bool:
-        return bool(risk_pairs([risk(problem, of, way) for way in ways_of(problem, of).ways]))
+    def pairs(of: Demand, ways: Ways) -> bool:
+        return bool(risk_pairs(chain_risks(problem, of, ways.ways)))
 
-    if pairs(demand):
+    if pairs(demand, listed):
         return
+    free = replace(demand, max_latency_ms=None)
     a, b = demand.ends
-    if demand.max_latency_ms is not None and pairs(replace(demand, max_latency_ms=None)):
+    if demand.max_latency_ms is not None and pairs(free, ways_of(problem, free)):
         limit = f"{demand.max_latency_ms:.4g} ms"
         yield "latency", f"no two ways from {a} to {b} within {limit} fail apart, as {demand.id} needs"
     else:
@@ -194,11 +208,15 @@ def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float, *, twi
     state = problem.states[cut.state]
     sites = ", ".join(cut.shore)
     both = ", both ways of each demand," if twice else ""
-    pairs = " + ".join(f"{fiber} ({problem.network.fibers[fiber].pairs} pairs)" for fiber in cut.fibers) or "no fiber"
+    pairs = " + ".join(f"{fiber} ({_pairs(problem.network.fibers[fiber].pairs)})" for fiber in cut.fibers) or "no fiber"
     return (
         f"{_after(state)}sites {{{sites}}} need {in_words(need)}{both} to the rest, "
         f"{in_words(have)} can be lit on {pairs}"
     )
+
+
+def _pairs(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count} pairs"
 
 
 def _shortages(task: Task) -> tuple[Shortage, ...]:
@@ -206,7 +224,7 @@ def _shortages(task: Task) -> tuple[Shortage, ...]:
     problem = task.problem
     program, bought = master(problem, task.slots)
     program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
-    end = now_s() + ELASTIC_S
+    end = _until_s(task)
     if task.protected:
         return _protected_shortages(task, program, bought)
     short = {
@@ -218,16 +236,15 @@ def _shortages(task: Task) -> tuple[Shortage, ...]:
     check, shore_cuts = StateCheck(problem, task.ways), ShoreCuts(problem)
     missing: dict[tuple[int, int], float] = {}
     for _ in range(ELASTIC_ROUNDS):
-        solved = solve(task.solver, program, Limits(max(1.0, end - now_s()), 1e-3))
+        solved = solve(task.solver, program, Limits(max(0.5, end - now_s()), 1e-3))
         if not solved.values:
             break
         counts = [round(solved.values[i]) for i in bought.wavelengths]
-        capacity = problem.capacity_gbps(counts)
         missing = {key: solved.values[column] / TBPS for key, column in short.items()}
         further = 0
         for k in range(len(problem.states)):
             left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in check.rates(k).items()}
-            found = check.short(k, capacity, left)
+            found = check.short(k, counts, left)
             if found is not None:
                 further += 1
                 for d, gbps in found.by_demand.items():
@@ -236,6 +253,11 @@ def _shortages(task: Task) -> tuple[Shortage, ...]:
         if not further or now_s() > end:
             break
     return _listed(problem, missing)
+
+
+def _until_s(task: Task) -> float:
+    """When the search for the least shortage ends: with the time limit, but it is given some seconds in any case."""
+    return min(now_s() + ELASTIC_S, max(task.deadline_s, now_s() + SOME_S))
 
 
 def _allow_short(
@@ -259,7 +281,7 @@ def _protected_shortages(task: Task, program: Program, bought: Bought) -> tuple[
     whole = [whole_rate(demand, problem.states) for demand in problem.demands]
     short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
     protect(program, problem, bought, task.ways, short=short)
-    solved = solve(task.solver, program, Limits(ELASTIC_S, 1e-3))
+    solved = solve(task.solver, program, Limits(_until_s(task) - now_s(), 1e-3))
     if not solved.values:
         return ()
     return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})

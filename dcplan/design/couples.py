@@ -35,16 +35,16 @@ def route_couples(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: S
     for d, demand in enumerate(problem.demands):
         mine = {(one, other): value for (of, one, other), value in shares.items() if of == d}
         whole = whole_rate(demand, problem.states)
+        chains = _by_chain(ways[d], {w: value for (of, w), value in flows.items() if of == d and value > 1e-9})
         pieces: dict[Risk, list[Piece]] = {}
-        for (of, w), value in flows.items():
-            if of == d and value > 1e-9:
-                pieces.setdefault(risk(problem, demand, ways[d][w]), []).append((w, value))
+        for w, parts in chains.items():
+            pieces.setdefault(risk(problem, demand, ways[d][w]), []).append((w, sum(value for _, value in parts)))
         couples = _couples({(one, other): x * whole for (one, other), x in mine.items()}, pieces)
-        for couple, gbps in _tidied(couples, whole):
+        for couple, gbps in _told_apart(_tidied(couples, whole), chains):
             for w in couple:
                 way = ways[d][w]
                 path = tuple(lit[i].id for i in way.lightpaths)
-                latency = sum(lit[i].latency_ms for i in way.lightpaths)
+                latency = sum(lit[i].within[tier][1] for i, tier in way.hops)
                 healthy.append((d, way, Flow(demand.id, path, gbps, latency)))
     routing = []
     for k, state in enumerate(problem.states):
@@ -83,6 +83,38 @@ def _solved(
         raise SolverError("the pairs of ways cannot be routed on the wavelengths that were chosen for them")
     shares = {key: linear.values[column] for key, column in protected.shares.items() if linear.values[column] > DUST}
     return shares, {key: linear.values[column] / TBPS for key, column in protected.flows.items()}
+
+
+def _by_chain(ways: Sequence[Way], flows: Mapping[int, float]) -> dict[int, list[Piece]]:
+    """Traffic by chain of lightpaths, under the first of its ways: how much rides on which."""
+    first: dict[tuple[int, ...], int] = {}
+    found: dict[int, list[Piece]] = {}
+    for w, value in flows.items():
+        found.setdefault(first.setdefault(ways[w].lightpaths, w), []).append((w, value))
+    return found
+
+
+def _told_apart(
+    couples: Sequence[tuple[tuple[int, int], float]], chains: Mapping[int, Sequence[Piece]]
+) -> list[tuple[tuple[int, int], float]]:
+    """Couples of chains as couples of ways: the traffic of each chain is used up in order."""
+    left = {chain: list(parts) for chain, parts in chains.items()}
+    found = []
+    for (one, other), gbps in couples:
+        sides = [_used_up(left[chain], gbps) for chain in (one, other)]
+        found += _matched(*sides)
+    return found
+
+
+def _used_up(parts: list[Piece], gbps: float) -> list[Piece]:
+    """Take traffic off the front; the last part gives whatever is asked beyond."""
+    taken = []
+    while len(parts) > 1 and gbps > parts[0][1]:
+        taken.append(parts.pop(0))
+        gbps -= taken[-1][1]
+    way, value = parts[0]
+    parts[0] = (way, value - gbps)
+    return [*taken, (way, gbps)]
 
 
 def _couples(

@@ -9,9 +9,9 @@ Bought things are whole, so each inequality may be rounded (mixed-integer roundi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dcplan.design.formulation import TBPS, Bought, choices_over
 from dcplan.design.problem import Problem, rate
@@ -41,6 +41,8 @@ class Cut:
     """Demand -> distance."""
     shore: tuple[SiteId, ...] = ()
     """The sites on one side, where it is a cut between two shores."""
+    faster: Mapping[int, float] = field(default_factory=dict)
+    """Choice -> weight beyond that of its lightpath, where a latency limit leaves only faster wavelengths."""
 
     def need_gbps(self, problem: Problem) -> float:
         """The right side: what must be able to cross [Gb/s]."""
@@ -51,55 +53,85 @@ class Cut:
 def terms_of(cut: Cut, problem: Problem, bought: Bought, pair_gbps: Mapping[FiberId, float]) -> dict[int, float]:
     """The left side as terms over the columns of the master [Tb/s]."""
     terms = {
-        bought.wavelengths[j]: cut.lightpaths[choice.lightpath] * choice.gbps * TBPS
+        bought.wavelengths[j]: (cut.lightpaths.get(choice.lightpath, 0.0) + cut.faster.get(j, 0.0)) * choice.gbps * TBPS
         for j, choice in enumerate(problem.choices)
-        if choice.lightpath in cut.lightpaths
+        if choice.lightpath in cut.lightpaths or j in cut.faster
     }
     return terms | {bought.pairs[fiber]: weight * pair_gbps[fiber] * TBPS for fiber, weight in cut.fibers.items()}
 
 
-def rounded(terms: Mapping[int, float], need: float) -> Iterator[tuple[dict[int, float], float]]:
-    """Mixed-integer rounding of Σ a x ≥ r over whole x ≥ 0, once for each coefficient as divisor.
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Inequalities Σ a x ≥ r over the same columns."""
 
-    With q = r / divisor and f = q − floor(q): Σ (floor(a') + min(1, frac(a') / f)) x ≥ ceil(q), a' = a / divisor.
+    columns: tuple[int, ...]
+    left: Any
+    """a, an array of shape (inequalities, columns)."""
+    need: Any
+    """r, an array of shape (inequalities,)."""
+
+    @staticmethod
+    def of(rows: Sequence[tuple[Mapping[int, float], float]]) -> Forms:
+        """Inequalities as arrays."""
+        import numpy as np
+
+        columns = tuple(sorted({column for terms, _ in rows for column in terms}))
+        left = [[terms.get(column, 0.0) for column in columns] for terms, _ in rows]
+        return Forms(columns, np.array(left, dtype=float), np.array([need for _, need in rows], dtype=float))
+
+    def rows(self) -> Iterator[tuple[dict[int, float], float]]:
+        """As terms and right sides."""
+        for left, need in zip(self.left.tolist(), self.need.tolist(), strict=True):
+            yield {column: value for column, value in zip(self.columns, left, strict=True) if value}, need
+
+    def rounded(self) -> Forms:
+        """Mixed-integer rounding of each inequality over whole x ≥ 0, once for each of its coefficients as divisor.
+
+        With q = r / divisor and f = q − floor(q): Σ (floor(a') + min(1, frac(a') / f)) x ≥ ceil(q), a' = a / divisor.
+        """
+        import numpy as np
+
+        lefts, needs = [np.zeros((0, len(self.columns)))], [np.zeros(0)]
+        for left, need in zip(self.left, self.need, strict=True):
+            divisors = np.unique(np.round(left[left > TINY], 9))
+            lifted, least, changed = _lifted(left[None, :], np.array([need]), divisors[:, None])
+            lefts.append(lifted[changed[:, 0], 0])
+            needs.append(least[changed])
+        return Forms(self.columns, np.concatenate(lefts), np.concatenate(needs))
+
+    def summed(self) -> Forms:
+        """The sum of all inequalities, each rounded by one divisor, for each coefficient as divisor; to be rounded.
+
+        Where each of k failures takes another part of a cut, the rounded sum asks for ceil(R k / (k − 1)) over the
+        whole cut, R being what must be left after any of them.
+        """
+        import numpy as np
+
+        divisors = np.unique(np.round(self.left[self.left > TINY], 9))
+        lifted, least, changed = _lifted(self.left, self.need, divisors[:, None])
+        plain = self.left[None, :, :] / divisors[:, None, None]
+        left = np.where(changed[:, :, None], lifted, plain).sum(axis=1)
+        return Forms(self.columns, left, np.where(changed, least, self.need[None, :] / divisors[:, None]).sum(axis=1))
+
+    def broken_by(self, values: Any) -> Any:
+        """How much values, an array over all columns, miss each right side, relative to it."""
+        return (self.need - (self.left * values[list(self.columns)]).sum(axis=1)) / self.need
+
+
+def _lifted(left: Any, need: Any, divisors: Any) -> tuple[Any, Any, Any]:
+    """Each of k inequalities (k, n) rounded by each of m divisors (m, 1): left (m, k, n), right (m, k), changed (m, k).
+
+    An inequality that has a whole right side after division is not changed by rounding.
     """
-    for divisor in sorted({round(value, 9) for value in terms.values() if value > TINY}):
-        found = _lifted(terms, need, divisor)
-        if found is not None:
-            yield found
+    import numpy as np
 
-
-def _lifted(terms: Mapping[int, float], need: float, divisor: float) -> tuple[dict[int, float], float] | None:
-    q = need / divisor
-    f = q - math.floor(q + TINY)
-    if f < 1e-6:
-        return None
-    lifted = {}
-    for column, value in terms.items():
-        whole = math.floor(value / divisor + TINY)
-        lifted[column] = whole + min(1.0, max(0.0, value / divisor - whole) / f)
-    return lifted, float(math.ceil(q - TINY))
-
-
-def summed(rows: Sequence[tuple[Mapping[int, float], float]]) -> Iterator[tuple[dict[int, float], float]]:
-    """Round each of several inequalities by a common divisor, add them up, and round the sum.
-
-    Where each of k failures takes another part of a cut, this asks for ceil(R k / (k − 1)) over the whole cut, R being
-    what must be left after any of them.
-    """
-    divisors = sorted({round(value, 9) for terms, _ in rows for value in terms.values() if value > TINY})
-    for divisor in divisors:
-        total: dict[int, float] = {}
-        needs = 0.0
-        for terms, need in rows:
-            lifted, least = _lifted(terms, need, divisor) or (
-                {i: v / divisor for i, v in terms.items()},
-                need / divisor,
-            )
-            needs += least
-            for column, value in lifted.items():
-                total[column] = total.get(column, 0.0) + value
-        yield from rounded(total, needs)
+    share = left[None, :, :] / divisors[:, :, None]
+    q = need[None, :] / divisors
+    f = q - np.floor(q + TINY)
+    changed = f >= 1e-6
+    whole = np.floor(share + TINY)
+    part = np.minimum(1.0, np.maximum(0.0, share - whole) / np.where(changed, f, 1.0)[:, :, None])
+    return whole + part, np.ceil(q - TINY), changed
 
 
 def pair_capacity_gbps(problem: Problem) -> dict[FiberId, float]:
@@ -147,6 +179,17 @@ def _connected(problem: Problem, sites: Sequence[SiteId]) -> list[tuple[SiteId, 
     return list(found)
 
 
+def _product(crossing: Any, alive: Any, amounts: Any) -> Any:
+    """Σ crossing × alive × amounts over what there is any of, shape (shores, states).
+
+    Not by BLAS: its threads wait on each other where cores are shared, and add up in an order of their own.
+    """
+    import numpy as np
+
+    some = np.flatnonzero(amounts)
+    return np.einsum("ij,kj->ik", crossing[:, some], alive[:, some] * amounts[some])
+
+
 class ShoreCuts:
     """All cuts between two shores in all states, ready to be compared with what is bought."""
 
@@ -184,7 +227,11 @@ class ShoreCuts:
             dtype=float,
         ).reshape(len(problem.states), len(problem.fibers))
         rates = np.array([[rate(demand, state) for demand in problem.demands] for state in problem.states])
-        self._need = self._demands @ rates.reshape(len(problem.states), len(problem.demands)).T
+        self._need = _product(
+            self._demands,
+            rates.reshape(len(problem.states), len(problem.demands)),
+            np.ones(len(problem.demands)),
+        )
 
     def tightest(
         self, capacity_gbps: Sequence[float], pairs: Sequence[float], most: int
@@ -195,8 +242,8 @@ class ShoreCuts:
         found: list[tuple[float, int, int, bool]] = []
         pair_gbps = np.array([self.pair_gbps[fiber] for fiber in self.problem.fibers])
         sides = (
-            (self._paths @ (self._path_alive * np.asarray(capacity_gbps)).T, True),
-            (self._fibers @ (self._fiber_alive * np.asarray(pairs) * pair_gbps).T, False),
+            (_product(self._paths, self._path_alive, np.asarray(capacity_gbps, dtype=float)), True),
+            (_product(self._fibers, self._fiber_alive, np.asarray(pairs, dtype=float) * pair_gbps), False),
         )
         for have, over_paths in sides:
             needed = self._need > TINY

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dcplan.design.check import StateCheck
-from dcplan.design.cuts import Cut, ShoreCuts, rounded, summed, terms_of
+from dcplan.design.cuts import Cut, Forms, ShoreCuts, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.order import in_file_order
 from dcplan.design.protection import protect
 from dcplan.design.solver import Linear, now_s
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.problem import Problem
     from dcplan.design.program import Program, Row
@@ -28,6 +29,8 @@ LOOKED_AT = 80
 """Tightest shore cuts that are rounded in each round."""
 VIOLATED = 1e-5
 """Relative violation from which a shore cut is worth adding."""
+MOST_KEPT = 4_000_000
+"""Coefficients of forms of shore cuts that are kept for later rounds, 8 bytes each."""
 SLACK = 1e-6
 """Cuts with more than this share to spare in the relaxation are left out of the integer program until broken again."""
 
@@ -61,7 +64,7 @@ class _Broken:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A cut in the master, and the number of its row in the relaxation."""
+    """A cut in the master, as it stands there, and the number of its row in the relaxation."""
 
     cut: Cut
     row: Row
@@ -84,20 +87,29 @@ class Loop:
     linear: Linear
     base: int
     """Rows of the master before any cut."""
-    rounding: bool = True
+    rounding: bool
     """Without it the relaxation is the plain linear one, whose duals are prices."""
     cuts: dict[_Key, Held] = field(default_factory=dict)
+    forms: dict[tuple[int, int, bool], tuple[Cut, list[Forms]]] = field(default_factory=dict)
+    """Shore cuts that were looked at, by shore, state (−1 for the sum over states) and what is crossed."""
+    room: int = MOST_KEPT
+    """Coefficients that may still be kept in `forms`."""
 
 
-def start(task: Task, known: Sequence[Cut] = ()) -> Loop:
-    """A master without cuts but `known` ones."""
+def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> Loop:
+    """A master without cuts but `known` ones, of a task over the same choices that asks for no more.
+
+    Without `rounding`, and without an order among equal fibers, the duals of the relaxation are prices.
+    """
     program, bought = master(task.problem, task.slots)
+    if rounding:
+        in_file_order(program, task.problem, bought, task.slots, task.ways)
     if task.protected:
         protect(program, task.problem, bought, task.ways)
     check = None if task.protected else StateCheck(task.problem, task.ways)
-    loop = Loop(task, program, bought, ShoreCuts(task.problem), check, Linear(program), len(program.rows))
-    for cut in known:
-        _add(loop, cut, *plain(loop, cut))
+    loop = Loop(task, program, bought, ShoreCuts(task.problem), check, Linear(program), len(program.rows), rounding)
+    for held in known:
+        _add(loop, held.cut, held.row.terms, held.row.lower)
     return loop
 
 
@@ -123,19 +135,23 @@ def root(loop: Loop) -> bool:
 
 def separate(loop: Loop, values: Sequence[float]) -> int:
     """Add inequalities that the values break; zero means that every state can be carried."""
+    import numpy as np
+
     problem = loop.task.problem
-    capacity = problem.capacity_gbps([values[i] for i in loop.bought.wavelengths])
+    counts = [values[i] for i in loop.bought.wavelengths]
+    capacity = problem.capacity_gbps(counts)
     pairs = [values[loop.bought.pairs[fiber]] for fiber in problem.fibers]
-    added = _add_worst(loop, _between_shores(loop, capacity, pairs, values))
+    point = np.asarray(values, dtype=float)
+    added = _add_worst(loop, _between_shores(loop, capacity, pairs, point))
     if added or loop.check is None:
         return added
     found: list[_Broken] = []
     for state in range(len(problem.states)):
-        short = loop.check.short(state, capacity)
+        if found and now_s() > loop.task.deadline_s:
+            break
+        short = loop.check.short(state, counts)
         if short is not None:
-            terms, need = plain(loop, short.cut)
-            forms = [(terms, need), *rounded(terms, need)] if loop.rounding else [(terms, need)]
-            found += _breaking(short.cut, forms, values, 0.0)
+            found += _breaking(short.cut, _forms(loop, short.cut), point, 0.0)
     added = _add_worst(loop, found)
     if found and not added:
         raise SolverError("a state is short of capacity although every inequality that says so is in the model")
@@ -161,36 +177,57 @@ def cost(loop: Loop, values: Sequence[float]) -> float:
     return sum(column.cost * value for column, value in zip(loop.program.columns, values, strict=True))
 
 
-def _between_shores(
-    loop: Loop, capacity: Sequence[float], pairs: Sequence[float], values: Sequence[float]
-) -> list[_Broken]:
+def _between_shores(loop: Loop, capacity: Sequence[float], pairs: Sequence[float], point: Any) -> list[_Broken]:
     """Broken inequalities between shores: of one state, and sums over states that lose different fibers."""
-    cuts, found = loop.shore_cuts, []
-    seen: set[tuple[int, bool]] = set()
-    for shore, state, over_paths in cuts.tightest(capacity, pairs, LOOKED_AT):
-        cut = cuts.cut(shore, state, over_paths=over_paths)
-        terms, need = plain(loop, cut)
-        forms = [(terms, need), *rounded(terms, need)] if loop.rounding else [(terms, need)]
-        found += _breaking(cut, forms, values, VIOLATED)
-        if loop.rounding and (shore, over_paths) not in seen:
-            seen.add((shore, over_paths))
-            family = [cuts.cut(shore, k, over_paths=over_paths) for k in cuts.family(shore)]
-            if len(family) > 1:
-                found += _breaking(family[0], summed([plain(loop, one) for one in family]), values, VIOLATED)
+    found = []
+    wanted: dict[tuple[int, int, bool], None] = {}
+    for shore, state, over_paths in loop.shore_cuts.tightest(capacity, pairs, LOOKED_AT):
+        wanted[shore, state, over_paths] = None
+        if loop.rounding:
+            wanted[shore, -1, over_paths] = None
+    for key in wanted:
+        kept = loop.forms.get(key) or _looked_at(loop, *key)
+        found += _breaking(*kept, point, VIOLATED)
     return found
 
 
-def _breaking(
-    cut: Cut, rows: Iterable[tuple[Mapping[int, float], float]], values: Sequence[float], above: float
-) -> list[_Broken]:
+def _looked_at(loop: Loop, shore: int, state: int, over_paths: bool) -> tuple[Cut, list[Forms]]:  # noqa: FBT001
+    """A shore cut with its forms, or those of the sum over states; kept while there is room."""
+    cuts = loop.shore_cuts
+    if state >= 0:
+        cut = cuts.cut(shore, state, over_paths=over_paths)
+        made = cut, _forms(loop, cut)
+    else:
+        states = cuts.family(shore)
+        family = [cuts.cut(shore, k, over_paths=over_paths) for k in states]
+        several = Forms.of([plain(loop, one) for one in family]) if len(family) > 1 else None
+        made = (
+            family[0] if family else cuts.cut(shore, 0, over_paths=over_paths),
+            [] if several is None else [several.summed().rounded()],
+        )
+    loop.room -= sum(forms.left.size for forms in made[1])
+    if loop.room > 0:
+        loop.forms[shore, state, over_paths] = made
+    return made
+
+
+def _forms(loop: Loop, cut: Cut) -> list[Forms]:
+    """A cut as it stands, and rounded."""
+    forms = Forms.of([plain(loop, cut)])
+    return [forms, forms.rounded()] if loop.rounding else [forms]
+
+
+def _breaking(cut: Cut, several: Sequence[Forms], point: Any, above: float) -> list[_Broken]:
     """The two worst broken of some forms of a cut."""
+    broken = [
+        (by, forms, row) for forms in several for row, by in enumerate(forms.broken_by(point).tolist()) if by > above
+    ]
+    broken.sort(key=lambda item: -item[0])
     found = []
-    for terms, need in rows:
-        by = (need - sum(value * values[i] for i, value in terms.items())) / need
-        if by > above:
-            found.append(_Broken(by, cut, terms, need))
-    found.sort(key=lambda item: -item.by)
-    return found[:2]
+    for by, forms, row in broken[:2]:
+        one = Forms(forms.columns, forms.left[row : row + 1], forms.need[row : row + 1])
+        found += [_Broken(by, cut, terms, need) for terms, need in one.rows()]
+    return found
 
 
 def _add_worst(loop: Loop, found: list[_Broken]) -> int:

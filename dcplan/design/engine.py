@@ -9,7 +9,7 @@ from dcplan.design import cost
 from dcplan.design.binding import what_binds
 from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
-from dcplan.design.cutting import Task
+from dcplan.design.cutting import Task, root, start
 from dcplan.design.formulation import whole_slots
 from dcplan.design.problem import Problem, problem
 from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
@@ -23,9 +23,9 @@ from dcplan.errors import SolverError
 from dcplan.model.grid import SLOT_GHZ
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from dcplan.design.cuts import Cut
+    from dcplan.design.cutting import Held
     from dcplan.design.result import Channel, Demand, Routing
     from dcplan.design.ways import Ways
     from dcplan.model.network import FiberId, Network
@@ -58,6 +58,8 @@ class _Answer:
     repairs: tuple[FiberId, ...]
     """Fibers that were given less of their band because channels found no place there, in order."""
     task: Task
+    capped: tuple[str, ...]
+    """Of which demands not all ways were considered, in words."""
 
 
 def design(
@@ -70,28 +72,30 @@ def design(
 ) -> Design | Infeasible:
     """The cheapest network that carries every demand in every state, with its proof; or why there is none.
 
+    The time limit is for everything; where it passes before any answer, some seconds more go into making one.
     SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
+    deadline_s = now_s() + options.time_limit_s
     made = problem(network, lines, lightpaths, demands, states)
-    known = structural(made, lightpaths)
+    task, listed = _task(made, options, deadline_s)
+    known = structural(made, lightpaths, listed)
     if known is not None:
         return known
-    task, capped = _task(made, options)
-    answer = _answer(task)
+    answer = _answer(task, listed)
     if isinstance(answer, Infeasible):
         return answer
-    result = _design(network, lightpaths, demands, answer, capped)
-    faults = verify(network, lines, lightpaths, demands, states, result)
+    result = _design(network, lightpaths, demands, answer)
+    faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
     if faults:
         raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
     return result
 
 
-def _task(made: Problem, options: Options) -> tuple[Task, tuple[str, ...]]:
+def _task(made: Problem, options: Options, deadline_s: float) -> tuple[Task, dict[int, Ways]]:
     protected = made.network.policy.scheme == "one-plus-one"
-    ways: dict[int, Ways] = {d: ways_of(made, demand) for d, demand in enumerate(made.demands)} if protected else {}
+    ways = _listed(made, range(len(made.demands)), deadline_s) if protected else {}
     task = Task(
         problem=made,
         slots=whole_slots(made),
@@ -99,25 +103,70 @@ def _task(made: Problem, options: Options) -> tuple[Task, tuple[str, ...]]:
         protected=protected,
         solver=options.solver,
         gap=options.gap,
-        deadline_s=now_s() + options.time_limit_s,
+        deadline_s=deadline_s,
         say=options.progress or (lambda _: None),
     )
-    return task, tuple(_capped(made, d, listed) for d, listed in ways.items() if not listed.complete)
+    return task, ways
 
 
-def _capped(made: Problem, demand: int, listed: Ways) -> str:
-    return f"{made.demands[demand].id}: the {len(listed.ways)} shortest ways were considered, there are more"
+def _listed(made: Problem, demands: Iterable[int], deadline_s: float) -> dict[int, Ways]:
+    """The ways of demands; each has its part of the time that is left."""
+    found: dict[int, Ways] = {}
+    wanted = tuple(demands)
+    for rank, d in enumerate(wanted):
+        until_s = now_s() + (deadline_s - now_s()) / (2 * (len(wanted) - rank))
+        found[d] = ways_of(made, made.demands[d], until_s)
+    return found
 
 
-def _answer(task: Task) -> _Answer | Infeasible:
+def _capped(made: Problem, ways: Mapping[int, Ways]) -> tuple[str, ...]:
+    return tuple(
+        f"{made.demands[d].id}: the {len(listed.ways)} shortest ways were considered, there are more"
+        for d, listed in sorted(ways.items())
+        if not listed.complete
+    )
+
+
+def _held(task: Task, listed: dict[int, Ways], late: Sequence[int]) -> Task:
+    """The task with demands held to ways within their latency limit."""
+    made = task.problem
+    task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
+    listed |= _listed(made, late, task.deadline_s)
+    return replace(task, ways={d: ways.ways for d, ways in listed.items()})
+
+
+def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, tuple[Held, ...]]:
+    """The task with demands held to their ways that are too late already in the relaxation, and the cuts so far.
+
+    Only saves solves: what is not foreseen here is found in the answer.
+    """
+    known: tuple[Held, ...] = ()
+    made = task.problem
+    while any(demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(made.demands)):
+        loop = start(task, known)
+        if not root(loop) or now_s() > task.deadline_s:
+            break
+        known = tuple(loop.cuts.values())
+        counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
+        late = [d for d in too_late(made, route_states(made, task.ways, counts)) if d not in task.ways]
+        if not late:
+            break
+        task = _held(task, listed, late)
+    return task, known
+
+
+def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
     made, bound = task.problem, 0.0
     repairs: tuple[FiberId, ...] = ()
-    known: tuple[Cut, ...] = ()
+    known: tuple[Held, ...] = ()
+    if not task.protected:
+        task, known = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
         sized = size(task, known)
         if sized is None:
-            return explain(task, Tried(late=bool(task.ways) and not task.protected, repaired=bool(repairs)))
+            held = bool(task.ways) and not task.protected
+            return explain(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))
         known = sized.cuts
         if not repairs:
             bound = sized.bound_usd
@@ -127,12 +176,11 @@ def _answer(task: Task) -> _Answer | Infeasible:
             routing = route_states(made, task.ways, sized.counts)
             late = [d for d in too_late(made, routing) if d not in task.ways]
             if late:
-                task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
-                task = replace(task, ways={**task.ways, **{d: ways_of(made, made.demands[d]).ways for d in late}})
+                task = _held(task, listed, late)
                 continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, repairs, task)
+            return _Answer(sized, channels, routing, bound, repairs, task, _capped(made, listed))
         fiber = channels.fiber
         repairs = (*repairs, fiber)
         task.say(f"channels do not fit on {fiber}, solving again with less of its band")
@@ -146,7 +194,6 @@ def _design(
     lightpaths: Sequence[Lightpath],
     demands: Sequence[Demand],
     answer: _Answer,
-    capped: tuple[str, ...],
 ) -> Design:
     task, made, sized = answer.task, answer.task.problem, answer.sized
     wavelengths = _wavelengths(made, sized)
@@ -163,7 +210,7 @@ def _design(
         routing=answer.routing,
         bill=bill,
         binding=what_binds(task, sized),
-        assumptions=(*cost.assumptions(network, bill), *capped),
+        assumptions=(*cost.assumptions(network, bill), *answer.capped),
         band=made.band,
     )
 

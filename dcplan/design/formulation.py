@@ -9,8 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.problem import Problem, rate
+from dcplan.design.problem import Hop, Problem, rate
 from dcplan.design.program import Program
+from dcplan.design.ways import nested
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +42,8 @@ class Loads:
     """What the traffic of one state puts on links and lightpaths, as terms, and the rows that ask for it."""
 
     links: Mapping[Pair, dict[int, float]]
-    lightpaths: Mapping[int, dict[int, float]]
-    """Only the traffic that is held to listed ways."""
+    lightpaths: Mapping[Hop, dict[int, float]]
+    """Only the traffic that is held to listed ways, by the tier of wavelengths that it must fit."""
     asked: tuple[tuple[int, tuple[int, ...]], ...]
     """(row, demands whose rates add up to its right side)."""
 
@@ -141,17 +142,17 @@ def route(
     `short` holds the slack column of a demand, where it may go short.
     """
     on_links: dict[Pair, dict[int, float]] = {ends: {} for ends in links}
-    on_lightpaths: dict[int, dict[int, float]] = {}
+    on_hops: dict[Hop, dict[int, float]] = {}
     asked: list[tuple[int, tuple[int, ...]]] = []
     free = {d: demand for d, demand in demands.items() if d not in ways}
     for s, (source, mine) in enumerate(_by_source(free).items()):
         asked += _from_source(program, f"{tag}s{s}", on_links, source, {d: demands[d] for d in mine}, rates, short)
     for d, listed in ways.items():
-        asked.append(_on_ways(program, f"{tag}d{d}", on_lightpaths, listed, d, rates[d], short))
-    for ends, lightpaths in links.items():
-        for lightpath in lightpaths:
-            on_links[ends] |= on_lightpaths.get(lightpath, {})
-    return Loads(on_links, dict(sorted(on_lightpaths.items())), tuple(asked))
+        asked.append(_on_ways(program, f"{tag}d{d}", on_hops, listed, d, rates[d], short))
+    link_of = {lightpath: ends for ends, lightpaths in links.items() for lightpath in lightpaths}
+    for (lightpath, _), terms in sorted(on_hops.items()):
+        on_links[link_of[lightpath]] |= terms
+    return Loads(on_links, nested(on_hops), tuple(asked))
 
 
 def _from_source(
@@ -189,7 +190,7 @@ def _from_source(
 def _on_ways(
     program: Program,
     tag: str,
-    on_lightpaths: dict[int, dict[int, float]],
+    on_hops: dict[Hop, dict[int, float]],
     listed: Sequence[Way],
     demand: int,
     rate_gbps: float,
@@ -200,8 +201,8 @@ def _on_ways(
     for w, way in enumerate(listed):
         flow = program.column(f"y{tag}w{w}")
         carried[flow] = 1.0
-        for lightpath in way.lightpaths:
-            on_lightpaths.setdefault(lightpath, {})[flow] = 1.0
+        for hop in way.hops:
+            on_hops.setdefault(hop, {})[flow] = 1.0
     slack = {short[demand]: 1.0} if demand in short else {}
     need = rate_gbps * TBPS
     return program.row(f"ways{tag}", carried | slack, need, need), (demand,)
@@ -210,15 +211,25 @@ def _on_ways(
 def capacity(
     program: Program, problem: Problem, bought: Bought, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
 ) -> None:
-    """Per link, traffic ≤ Σ rate × wavelengths of its surviving lightpaths; per lightpath, its listed ways alone."""
+    """Per link, traffic ≤ Σ rate × wavelengths of its surviving lightpaths; per hop, its listed ways alone."""
     installed: dict[int, dict[int, float]] = {}
     for j, choice in enumerate(problem.choices):
         installed.setdefault(choice.lightpath, {})[bought.wavelengths[j]] = -choice.gbps * TBPS
     for e, (ends, lightpaths) in enumerate(links.items()):
         lit = {column: value for i in lightpaths for column, value in installed[i].items()}
         program.row(f"link{tag}e{e}", loads.links[ends] | lit, upper=0)
-    for i, terms in loads.lightpaths.items():
-        program.row(f"path{tag}l{i}", terms | installed[i], upper=0)
+    for hop, terms in loads.lightpaths.items():
+        program.row(f"path{tag}l{hop_name(problem, hop)}", terms | installed_on(problem, bought, hop), upper=0)
+
+
+def hop_name(problem: Problem, hop: Hop) -> str:
+    """Index of a lightpath, with the tier where it is not all of its wavelengths."""
+    return f"{hop[0]}" if hop == problem.top(hop[0]) else f"{hop[0]}t{hop[1]}"
+
+
+def installed_on(problem: Problem, bought: Bought, hop: Hop) -> dict[int, float]:
+    """− Σ rate × wavelengths that traffic on a hop may ride on, as terms."""
+    return {bought.wavelengths[j]: -problem.choices[j].gbps * TBPS for j in problem.within(hop)}
 
 
 def whole(problem: Problem, ways: Mapping[int, Sequence[Way]] | None = None) -> Program:

@@ -40,6 +40,10 @@ class Choice:
         return self.budget.rate_gbps
 
 
+Hop = tuple[int, int]
+"""A lightpath, and the slowest of its tiers that traffic may ride on there (see `Problem.tiers`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Everything the formulation reads. Only lightpaths that close with some mode are in it."""
@@ -48,6 +52,10 @@ class Problem:
     lines: Mapping[FiberId, Line]
     lightpaths: tuple[Lightpath, ...]
     choices: tuple[Choice, ...]
+    offered: tuple[tuple[int, ...], ...]
+    """Of each lightpath: its choices."""
+    tiers: tuple[tuple[float, ...], ...]
+    """Of each lightpath: the latencies of its choices, each once, the fastest first [ms]."""
     demands: tuple[Demand, ...]
     states: tuple[State, ...]
     band: Band
@@ -65,8 +73,22 @@ class Problem:
         return self.band.usable
 
     def latency_ms(self, lightpath: int) -> float:
-        """One-way latency of a lightpath with the slowest of its modes [ms]."""
-        return max(choice.latency_ms for choice in self.choices if choice.lightpath == lightpath)
+        """One-way latency of a lightpath with the fastest of its modes [ms]."""
+        return self.tiers[lightpath][0]
+
+    def tier(self, choice: Choice) -> int:
+        """Rank of a choice among the latencies of its lightpath, the fastest 0."""
+        return self.tiers[choice.lightpath].index(choice.latency_ms)
+
+    def top(self, lightpath: int) -> Hop:
+        """A lightpath with all of its wavelengths."""
+        return lightpath, len(self.tiers[lightpath]) - 1
+
+    def within(self, hop: Hop) -> tuple[int, ...]:
+        """The choices that traffic on a hop may ride on."""
+        lightpath, tier = hop
+        slowest_ms = self.tiers[lightpath][tier]
+        return tuple(j for j in self.offered[lightpath] if self.choices[j].latency_ms <= slowest_ms)
 
     def alive(self, state: State) -> tuple[int, ...]:
         """Indices of the lightpaths that survive."""
@@ -115,11 +137,13 @@ def problem(
     band = band_of(network)
     usable: list[Lightpath] = []
     choices: list[Choice] = []
+    offered: list[tuple[int, ...]] = []
     for lightpath in lightpaths:
         if all(fiber in line_of for fiber in lightpath.route.fibers):
             mine = _choices(network, lightpath, len(usable), band.usable)
             if mine:
                 usable.append(lightpath)
+                offered.append(tuple(range(len(choices), len(choices) + len(mine))))
                 choices += mine
     used = {fiber for lightpath in usable for fiber in lightpath.route.fibers}
     fibers = tuple(fiber for fiber in network.fibers if fiber in used)
@@ -130,6 +154,8 @@ def problem(
         lines=line_of,
         lightpaths=tuple(usable),
         choices=tuple(choices),
+        offered=tuple(offered),
+        tiers=tuple(tuple(sorted({choices[j].latency_ms for j in mine})) for mine in offered),
         demands=tuple(demand for demand in demands if whole_rate(demand, wanted) > 0),
         states=wanted,
         band=band,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from dcplan.design.formulation import TBPS, Bought
-from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.formulation import TBPS, Bought, hop_name, installed_on
+from dcplan.design.problem import Hop, Problem, rate, whole_rate
+from dcplan.design.ways import nested
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +45,11 @@ def risk_pairs(risks: Sequence[Risk]) -> list[tuple[Risk, Risk]]:
     return pairs
 
 
+def chain_risks(problem: Problem, demand: Demand, ways: Sequence[Way]) -> list[Risk]:
+    """The risk of each chain of lightpaths once, whatever wavelengths it may ride on."""
+    return list({way.lightpaths: risk(problem, demand, way) for way in ways}.values())
+
+
 def protect(
     program: Program,
     problem: Problem,
@@ -56,30 +62,32 @@ def protect(
 
     Per demand: Σ x = 1. Per demand and risk: Σ y over its ways = rate × Σ x over the pairs that hold it (twice for a
     pair of two ways that nothing breaks; each of those carries at most its demand, so that they are two). Per
-    lightpath: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share
+    hop: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share
     that may be left out.
     """
     shares: dict[tuple[int, Risk, Risk], int] = {}
     flows: dict[tuple[int, int], int] = {}
-    load: dict[int, dict[int, float]] = {}
+    load: dict[Hop, dict[int, float]] = {problem.top(i): {} for i in range(len(problem.lightpaths))}
     spare = {d: (column,) for d, column in (short or {}).items()}
     for d, demand in enumerate(problem.demands):
         risks = [risk(problem, demand, way) for way in ways[d]]
-        mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(risk_pairs(risks))}
+        pairs = risk_pairs(chain_risks(problem, demand, ways[d]))
+        mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(pairs)}
         program.row(f"split{d}", dict.fromkeys([*mine.values(), *spare.get(d, ())], 1.0), 1, 1)
         shares |= {(d, *pair): column for pair, column in mine.items()}
         carried: dict[Risk, dict[int, float]] = {one: {} for pair in mine for one in pair}
+        chains: dict[tuple[int, ...], dict[int, float]] = {}
         for w, way in enumerate(ways[d]):
             if risks[w] in carried:
                 column = flows[d, w] = program.column(f"y{d}w{w}", latency_cost * way.latency_ms)
                 carried[risks[w]][column] = 1.0
-                for lightpath in way.lightpaths:
-                    load.setdefault(lightpath, {})[column] = 1.0
-        _both(program, d, whole_rate(demand, problem.states) * TBPS, mine, carried)
-    for j, choice in enumerate(problem.choices):
-        load.setdefault(choice.lightpath, {})[bought.wavelengths[j]] = -choice.gbps * TBPS
-    for i, terms in sorted(load.items()):
-        program.row(f"path{i}", terms, upper=0)
+                if not risks[w]:
+                    chains.setdefault(way.lightpaths, {})[column] = 1.0
+                for hop in way.hops:
+                    load.setdefault(hop, {})[column] = 1.0
+        _both(program, d, whole_rate(demand, problem.states) * TBPS, mine, carried, list(chains.values()))
+    for hop, terms in nested(load).items():
+        program.row(f"path{hop_name(problem, hop)}", terms | installed_on(problem, bought, hop), upper=0)
     return Protected(shares, flows)
 
 
@@ -89,12 +97,13 @@ def _both(
     whole: float,
     shares: Mapping[tuple[Risk, Risk], int],
     carried: Mapping[Risk, Mapping[int, float]],
+    safe: Sequence[Mapping[int, float]],
 ) -> None:
-    """Both ways of a pair carry its share of the whole rate [Tb/s]."""
+    """Both ways of a pair carry its share of the whole rate [Tb/s]. safe: the flows of each chain without a risk."""
     for r, (one, flows) in enumerate(carried.items()):
         held = {column: -whole * pair.count(one) for pair, column in shares.items() if one in pair}
         program.row(f"both{demand}r{r}", held | dict(flows), 0, 0)
         if not one:
-            for column in flows:
+            for chain in safe:
                 once = dict.fromkeys(held, -whole)
-                program.row(f"two{demand}c{column}", once | {column: 1.0}, upper=0)
+                program.row(f"two{demand}c{min(chain)}", once | dict(chain), upper=0)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.problem import Problem, rate
+from dcplan.design.problem import Hop, Problem, rate
 from dcplan.design.program import Program
 from dcplan.design.result import Flow, Routing
 from dcplan.design.solver import Linear
+from dcplan.design.ways import nested
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ NOTHING = 1e-7
 """A fraction below this is the rounding of what others hold."""
 Arc = tuple[int, bool]
 """A lit lightpath and whether it is walked from its second end to its first."""
+Path = tuple[Hop, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +40,44 @@ class Lit:
 
     id: str
     ends: Pair
-    gbps: float
-    """In each direction."""
-    latency_ms: float
+    within: tuple[tuple[float, float], ...]
+    """Up to each tier: what is lit in each direction [Gb/s], and the latency of its slowest wavelength [ms]."""
+
+    @property
+    def latency_ms(self) -> float:
+        """With the slowest wavelength that is lit [ms]."""
+        return self.within[-1][1]
 
 
-def lit_of(problem: Problem, counts: Sequence[int]) -> dict[int, Lit]:
-    """The lit lightpaths by index, in order; latency with the slowest mode that is lit."""
-    found: dict[int, Lit] = {}
+def lit_of(problem: Problem, counts: Sequence[float]) -> dict[int, Lit]:
+    """The lit lightpaths by index, in order."""
+    lit: dict[int, dict[int, float]] = {}
     for choice, count in zip(problem.choices, counts, strict=True):
-        if count:
-            lightpath = problem.lightpaths[choice.lightpath]
-            before = found.get(choice.lightpath, Lit(lightpath.id, lightpath.route.ends, 0.0, 0.0))
-            found[choice.lightpath] = Lit(
-                lightpath.id,
-                lightpath.route.ends,
-                before.gbps + count * choice.gbps,
-                max(before.latency_ms, choice.latency_ms),
+        if count > 0:
+            gbps = lit.setdefault(choice.lightpath, {})
+            tier = problem.tier(choice)
+            gbps[tier] = gbps.get(tier, 0.0) + count * choice.gbps
+    found = {}
+    for i, gbps in sorted(lit.items()):
+        within = tuple(
+            (
+                sum(gbps.get(k, 0.0) for k in range(tier + 1)),
+                max((problem.tiers[i][k] for k in gbps if k <= tier), default=inf),
             )
-    return dict(sorted(found.items()))
+            for tier in range(len(problem.tiers[i]))
+        )
+        found[i] = Lit(problem.lightpaths[i].id, problem.lightpaths[i].route.ends, within)
+    return found
 
 
-def route_states(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]) -> tuple[Routing, ...]:
+def route_states(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[float]) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
     only. SolverError where a state cannot be carried: sizing promised that it can.
     """
     lit = lit_of(problem, counts)
-    healthy: dict[int, list[tuple[tuple[int, ...], float]]] = {}
+    healthy: dict[int, list[tuple[Path, float]]] = {}
     found = []
     for state in problem.states:
         alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
@@ -93,16 +104,20 @@ def _routing(
     problem: Problem,
     state: State,
     lit: Mapping[int, Lit],
-    flows: Mapping[int, Sequence[tuple[tuple[int, ...], float]]],
+    flows: Mapping[int, Sequence[tuple[Path, float]]],
 ) -> Routing:
     return Routing(
         state.name,
         tuple(
-            Flow(problem.demands[d].id, tuple(lit[i].id for i in path), gbps, sum(lit[i].latency_ms for i in path))
+            Flow(problem.demands[d].id, tuple(lit[i].id for i, _ in path), gbps, _latency_ms(lit, path))
             for d, paths in flows.items()
             for path, gbps in paths
         ),
     )
+
+
+def _latency_ms(lit: Mapping[int, Lit], path: Path) -> float:
+    return sum(lit[i].within[tier][1] for i, tier in path)
 
 
 def _route(
@@ -110,32 +125,32 @@ def _route(
     state: State,
     alive: Mapping[int, Lit],
     ways: Mapping[int, Sequence[Way]],
-    healthy: Mapping[int, Sequence[tuple[tuple[int, ...], float]]],
-) -> dict[int, list[tuple[tuple[int, ...], float]]]:
+    healthy: Mapping[int, Sequence[tuple[Path, float]]],
+) -> dict[int, list[tuple[Path, float]]]:
     """Paths and rates [Gb/s] of each demand in a state."""
     program = Program()
-    load: dict[int, dict[int, float]] = {i: {} for i in alive}
-    paths: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+    load: dict[Hop, dict[int, float]] = {problem.top(i): {} for i in alive}
+    paths: dict[int, list[tuple[Path, int]]] = {}
     arcs: dict[int, dict[Arc, int]] = {}
     for d, demand in enumerate(problem.demands):
         asked = rate(demand, state)
         if asked <= 0:
             continue
         move = MOVE if healthy else 0.0
-        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if all(i in alive for i in path)]
-        listed = [way.lightpaths for way in ways[d] if all(i in alive for i in way.lightpaths)] if d in ways else []
+        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if all(i in alive for i, _ in path)]
+        listed = [way.hops for way in ways.get(d, ()) if _lit(alive, way.hops)]
         paths[d] = []
         for path, price, most in [(path, 0.0, gbps) for path, gbps in kept] + [(path, move, inf) for path in listed]:
-            column = program.column(f"y{len(program.columns)}", price + sum(alive[i].latency_ms for i in path), most)
+            column = program.column(f"y{len(program.columns)}", price + _latency_ms(alive, path), most)
             paths[d].append((path, column))
-            for i in path:
-                load[i][column] = 1.0
+            for hop in path:
+                load.setdefault(hop, {})[column] = 1.0
         if d in ways:
             program.row(f"ways{d}", {column: 1.0 for _, column in paths[d]}, asked, asked)
         else:
-            arcs[d] = _arcs(program, demand, asked, alive, load, [column for _, column in paths[d]], move)
-    for i, one in alive.items():
-        program.row(f"path{i}", load[i], upper=one.gbps)
+            arcs[d] = _arcs(program, problem, demand, asked, alive, load, [column for _, column in paths[d]], move)
+    for (i, tier), terms in nested(load).items():
+        program.row(f"path{i}t{tier}", terms, upper=alive[i].within[tier][0])
     linear = Linear(program)
     if program.columns and linear.solve() != "optimal":
         raise SolverError(f"state `{state.name}` cannot be routed on the wavelengths that were chosen for it")
@@ -143,16 +158,22 @@ def _route(
     for d, listed_paths in paths.items():
         carried = [(path, linear.values[column]) for path, column in listed_paths]
         flow = {arc: linear.values[column] for arc, column in arcs.get(d, {}).items()}
-        found[d] = _tidy(rate(problem.demands[d], state), [*carried, *_peel(problem.demands[d], alive, flow)])
+        found[d] = _tidy(rate(problem.demands[d], state), [*carried, *_peel(problem, problem.demands[d], alive, flow)])
     return found
+
+
+def _lit(alive: Mapping[int, Lit], path: Path) -> bool:
+    """Something is lit on every hop of a path that is fast enough."""
+    return all(i in alive and alive[i].within[tier][0] > 0 for i, tier in path)
 
 
 def _arcs(
     program: Program,
+    problem: Problem,
     demand: Demand,
     asked: float,
     alive: Mapping[int, Lit],
-    load: Mapping[int, dict[int, float]],
+    load: Mapping[Hop, dict[int, float]],
     kept: Sequence[int],
     move: float,
 ) -> dict[Arc, int]:
@@ -167,7 +188,7 @@ def _arcs(
                 continue
             price = one.latency_ms + (move if head == source else 0.0)
             column = columns[i, back] = program.column(f"f{len(program.columns)}", price)
-            load[i][column] = 1.0
+            load[problem.top(i)][column] = 1.0
             balance.setdefault(head, {})[column] = -1.0
             balance.setdefault(tail, {})[column] = 1.0
     for site, terms in sorted(balance.items()):
@@ -177,16 +198,18 @@ def _arcs(
     return columns
 
 
-def _peel(demand: Demand, alive: Mapping[int, Lit], flow: Mapping[Arc, float]) -> list[tuple[tuple[int, ...], float]]:
+def _peel(
+    problem: Problem, demand: Demand, alive: Mapping[int, Lit], flow: Mapping[Arc, float]
+) -> list[tuple[Path, float]]:
     """Decompose arc flows into paths, shortest latency first."""
     left = {arc: value for arc, value in flow.items() if value > 1e-9}
-    found: list[tuple[tuple[int, ...], float]] = []
+    found: list[tuple[Path, float]] = []
     while True:
         path = _least_latency(demand, alive, left)
         if path is None:
             return found
         amount = min(left[arc] for arc in path)
-        found.append((tuple(i for i, _ in path), amount))
+        found.append((tuple(problem.top(i) for i, _ in path), amount))
         left = {arc: value - amount if arc in path else value for arc, value in left.items()}
         left = {arc: value for arc, value in left.items() if value > 1e-9}
 
@@ -210,9 +233,9 @@ def _least_latency(demand: Demand, alive: Mapping[int, Lit], left: Mapping[Arc, 
     return None
 
 
-def _tidy(asked: float, paths: Sequence[tuple[tuple[int, ...], float]]) -> list[tuple[tuple[int, ...], float]]:
+def _tidy(asked: float, paths: Sequence[tuple[Path, float]]) -> list[tuple[Path, float]]:
     """Equal paths joined, dust given to the largest, rates that add up to what is asked, largest first."""
-    total: dict[tuple[int, ...], float] = {}
+    total: dict[Path, float] = {}
     for path, gbps in paths:
         total[path] = total.get(path, 0.0) + gbps
     kept = {path: gbps for path, gbps in total.items() if gbps > DUST * asked}

@@ -20,13 +20,15 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cuts import Cut
+    from dcplan.design.cutting import Held
     from dcplan.model.network import FiberId
 
 LOOSE_GAP = 0.01
 """Gap of the master until the first answer that every state can carry."""
-LAST_S = 5.0
-"""Time for each step of the rescue that makes some answer when time ran out [s]."""
+LAST_S = 10.0
+"""Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
+SPARED = 0.25
+"""Share of the time that is left to the rescue while there is no answer yet; no more than `LAST_S`."""
 TIE_NODES = 100
 TIE_CHOICES = 400
 """Nodes of the tie-break after the optimum, and the number of choices above which it is skipped."""
@@ -44,8 +46,8 @@ class Sized:
     status: str
     """optimal or feasible."""
     reason: str
-    cuts: tuple[Cut, ...]
-    """What shaped the answer; holds for every less demanding task too."""
+    cuts: tuple[Held, ...]
+    """What shaped the answer; holds for every task over the same choices that asks for no less."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,7 @@ class _Best:
         return self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
 
-def size(task: Task, known: Sequence[Cut] = ()) -> Sized | None:
+def size(task: Task, known: Sequence[Held] = ()) -> Sized | None:
     """The cheapest purchase under which every state can be carried; None where there is none.
 
     `known` are cuts of an earlier, less constrained task. SolverError where time ran out without any answer.
@@ -88,8 +90,9 @@ def _search(loop: Loop) -> _Best | None:
     task, best = loop.task, _Best(bound=loop.linear.objective)
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
+    spared_s = min(LAST_S, SPARED * max(0.0, task.deadline_s - now_s()))
     while not best.closed(task.gap):
-        left = task.deadline_s - now_s()
+        left = task.deadline_s - now_s() - (spared_s if best.values is None else 0.0)
         if left <= 0:
             best.reason = "time limit"
             break
@@ -98,7 +101,7 @@ def _search(loop: Loop) -> _Best | None:
             return None
         if solved.bound is not None:
             best.bound = max(best.bound, solved.bound)
-        if not solved.values:
+        if solved.objective is None:
             best.reason = solved.reason
             break
         values = whole(loop, solved.values)
@@ -126,7 +129,7 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
     ]
     while (left := task.deadline_s - now_s()) > 0:
         solved = solve(task.solver, Program(columns, loop.program.rows), Limits(left, task.gap / 2))
-        if not solved.values or (solved.bound or -inf) >= best.cost:
+        if solved.objective is None or (solved.bound or -inf) >= best.cost:
             return
         found = whole(loop, solved.values)
         if not separate(loop, found):
@@ -137,13 +140,14 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
 def _rescue(loop: Loop, best: _Best) -> None:
     """When time is up without an answer: never take back what was bought, and add until every state is carried."""
     floor = [0.0] * len(loop.program.columns)
+    end = max(loop.task.deadline_s, now_s() + LAST_S)
     for _ in range(ROOT_ROUNDS):
         columns = [
             replace(column, lower=min(low, column.upper))
             for column, low in zip(loop.program.columns, floor, strict=True)
         ]
-        solved = solve(loop.task.solver, Program(columns, loop.program.rows), Limits(LAST_S, 0.05))
-        if not solved.values:
+        solved = solve(loop.task.solver, Program(columns, loop.program.rows), Limits(max(0.1, end - now_s()), 0.05))
+        if solved.objective is None or now_s() > end:
             break
         values = whole(loop, solved.values)
         if not separate(loop, values):
@@ -163,12 +167,14 @@ def _sized(loop: Loop, best: _Best) -> Sized:
         bound_usd=best.bound / USD,
         status="optimal" if closed else "feasible",
         reason="proven" if closed else best.reason if best.reason != "proven" else "gap",
-        cuts=tuple(held.cut for held in loop.cuts.values()),
+        cuts=tuple(loop.cuts.values()),
     )
 
 
 def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
-    """Among purchases that cost no more: least spectrum × km, then first choices. Limited by nodes, not by time."""
+    """Among purchases that cost no more: least spectrum × km, then first choices. Limited by nodes; where
+    time runs out nothing is changed, so that an answer never hangs on how far it came.
+    """
     problem = loop.task.problem
     values = best.values or ()
     if len(problem.choices) > TIE_CHOICES or not best.closed(loop.task.gap):
@@ -186,10 +192,10 @@ def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
     ]
     prices = {i: column.cost for i, column in enumerate(loop.program.columns) if column.cost}
     ceiling = best.cost * (1 + 1e-9) + 1e-7
-    for _ in range(ROOT_ROUNDS):
+    while (left := loop.task.deadline_s - now_s()) > 0:
         program = Program(columns, [*loop.program.rows, Row("cost", prices, -inf, ceiling)])
-        solved = solve(loop.task.solver, program, Limits(3600.0, 1e-6, TIE_NODES), values)
-        if not solved.values:
+        solved = solve(loop.task.solver, program, Limits(left, 1e-6, TIE_NODES), values)
+        if not solved.values or solved.reason == "time limit":
             return values
         found = whole(loop, solved.values)
         if not separate(loop, found):

@@ -245,9 +245,10 @@ def _build(program: Program) -> tuple[Any, list[Any]]:
         )
         for column in program.columns
     ]
-    built.setObjective(pulp.lpSum(column.cost * columns[i] for i, column in enumerate(program.columns) if column.cost))
+    weighed = pulp.LpAffineExpression.from_list
+    built.setObjective(weighed([(columns[i], column.cost) for i, column in enumerate(program.columns) if column.cost]))
     for row in program.rows:
-        terms = pulp.lpSum(value * columns[i] for i, value in row.terms.items())
+        terms = weighed([(columns[i], value) for i, value in row.terms.items()])
         if row.lower == row.upper:
             built += terms == row.lower, row.name
         elif isfinite(row.lower):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from math import isclose
+from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
@@ -15,13 +15,16 @@ from dcplan.model.states import HEALTHY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dcplan.design.result import Demand, Design, Flow, Wavelengths
+    from dcplan.design.result import Channel, Demand, Design, Flow, Wavelengths
+    from dcplan.model.grid import Band
     from dcplan.model.network import FiberId, Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
 
 CLOSE = 1e-6
 """Relative difference that is rounding: plan files keep nine digits."""
+FINE = 1e-8
+"""Difference of two gaps that is rounding."""
 
 
 def verify(
@@ -31,13 +34,15 @@ def verify(
     demands: Sequence[Demand],
     states: Sequence[State],
     design: Design,
+    gap: float | None = None,
 ) -> tuple[str, ...]:
     """What does not hold of a design, in words; nothing when all of it holds.
 
     Every lit mode closes; channels stand in the band, whole, on the grid, without clash, a guard apart, on lit pairs
     that exist; every demand is carried at its rate in every state over surviving wavelengths within capacity and
     latency limit; pairs of ways under one-plus-one never fail together; the bill is that of what is lit; the proof
-    fits it.
+    fits it. gap: the relative gap that was asked, within which a design may be called optimal; none where that is not
+    known.
     """
     paths = {lightpath.id: lightpath for lightpath in lightpaths}
     line_of = {line.fiber: line for line in lines}
@@ -46,6 +51,8 @@ def verify(
     if faults:
         return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)
+    if any(channel.lightpath not in paths for channel in design.channels):
+        return tuple(faults)
     faults += _clashes(paths, design)
     faults += _guards(network, paths, design)
     faults += _fibers(network, line_of, paths, design)
@@ -55,6 +62,7 @@ def verify(
     else:
         faults += _routed(paths, wanted, demands, design)
     faults += _money(network, line_of, paths, design)
+    faults += _proof(wanted, design, gap)
     return tuple(faults)
 
 
@@ -100,19 +108,24 @@ def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) 
         if placed[key] != count.get(key, 0):
             yield f"{' '.join(key)}: {count.get(key, 0)} lit, {placed[key]} in the spectrum"
     for channel in design.channels:
-        key = (channel.lightpath, channel.transponder, channel.mode)
-        name = f"{channel.lightpath} at slot {channel.first_slot}"
-        if key not in width:
-            continue
-        if not isclose(channel.slots * SLOT_GHZ, width[key]):
-            yield f"{name} takes {channel.slots} slots, its mode is {width[key]:g} GHz wide"
-        end = channel.first_slot + channel.slots
-        if not any(first <= channel.first_slot and end <= first + count for first, count in band.stretches):
-            yield f"{name} leaves the band of {band.slots} slots with guards of {band.guard}"
-        if channel.n != band.centre(channel.first_slot, channel.slots):
-            yield f"{name} has its centre at n = {band.centre(channel.first_slot, channel.slots)}, not {channel.n}"
-        if len(paths[channel.lightpath].route.fibers) != len(channel.pairs):
-            yield f"{name} names {len(channel.pairs)} pairs for another number of fibers"
+        if channel.lightpath not in paths:
+            yield f"{channel.lightpath} at slot {channel.first_slot}: there is no such lightpath"
+        elif (channel.lightpath, channel.transponder, channel.mode) in width:
+            yield from _place(channel, band, width[channel.lightpath, channel.transponder, channel.mode], paths)
+
+
+def _place(channel: Channel, band: Band, width_ghz: float, paths: Mapping[str, Lightpath]) -> Iterator[str]:
+    """A channel is as wide as its mode, whole within the band, on the grid, with a pair for each fiber."""
+    name = f"{channel.lightpath} at slot {channel.first_slot}"
+    if not isclose(channel.slots * SLOT_GHZ, width_ghz):
+        yield f"{name} takes {channel.slots} slots, its mode is {width_ghz:g} GHz wide"
+    end = channel.first_slot + channel.slots
+    if not any(first <= channel.first_slot and end <= first + size for first, size in band.stretches):
+        yield f"{name} leaves the band of {band.slots} slots with guards of {band.guard}"
+    if channel.n != band.centre(channel.first_slot, channel.slots):
+        yield f"{name} has its centre at n = {band.centre(channel.first_slot, channel.slots)}, not {channel.n}"
+    if len(paths[channel.lightpath].route.fibers) != len(channel.pairs):
+        yield f"{name} names {len(channel.pairs)} pairs for another number of fibers"
 
 
 def _clashes(paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
@@ -251,39 +264,75 @@ def _sound(
     flows: Sequence[Flow],
     design: Design,
 ) -> Iterator[str]:
-    """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity."""
-    capacity: dict[str, float] = {}
-    latency: dict[str, float] = {}
+    """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity.
+
+    The latency of a flow says how slow the wavelengths may be that it rides on; what needs wavelengths so fast or
+    faster must fit those.
+    """
+    capacity: dict[str, dict[float, float]] = {}
     for lit in design.wavelengths:
-        capacity[lit.lightpath] = capacity.get(lit.lightpath, 0.0) + lit.count * lit.rate_gbps
-        latency[lit.lightpath] = max(latency.get(lit.lightpath, 0.0), lit.latency_ms)
-    load = dict.fromkeys(capacity, 0.0)
+        by_latency = capacity.setdefault(lit.lightpath, {})
+        by_latency[lit.latency_ms] = by_latency.get(lit.latency_ms, 0.0) + lit.count * lit.rate_gbps
+    load: dict[tuple[str, float], float] = {}
     for flow in flows:
         demand = asked.get(flow.demand)
         if demand is None or flow.gbps < 0 or any(name not in capacity for name in flow.lightpaths):
             yield f"{state.name}: a flow of {flow.demand} is on nothing that is lit"
             continue
-        yield from _chained(paths, state, demand, flow, sum(latency[name] for name in flow.lightpaths))
-        for name in flow.lightpaths:
-            load[name] += flow.gbps
+        slowest = slowest_ridden([sorted(capacity[name]) for name in flow.lightpaths], flow.latency_ms)
+        yield from _chained(paths, state, demand, flow)
+        if slowest is None:
+            yield f"{state.name}: {_way(flow)} takes another time than {flow.latency_ms:g} ms on what is lit"
+        ridden = slowest or [max(capacity[name]) for name in flow.lightpaths]
+        for key in zip(flow.lightpaths, ridden, strict=True):
+            load[key] = load.get(key, 0.0) + flow.gbps
     slack = CLOSE * max(1.0, sum(flow.gbps for flow in flows))
-    for name, gbps in load.items():
-        if gbps > capacity[name] * (1 + CLOSE) + slack:
-            yield f"{state.name}: {name} carries {gbps:g} Gb/s, {capacity[name]:g} are lit"
+    for name, latency_ms in load:
+        gbps = sum(each for (other, ms), each in load.items() if other == name and ms <= latency_ms)
+        lit_gbps = sum(each for ms, each in capacity[name].items() if ms <= latency_ms)
+        if gbps > lit_gbps * (1 + CLOSE) + slack:
+            within = "" if latency_ms == max(capacity[name]) else f" within {latency_ms:g} ms"
+            yield f"{state.name}: {name} carries {gbps:g} Gb/s{within}, {lit_gbps:g} are lit"
 
 
-def _chained(
-    paths: Mapping[str, Lightpath], state: State, demand: Demand, flow: Flow, latency_ms: float
-) -> Iterator[str]:
+def slowest_ridden(lit: Sequence[Sequence[float]], total_ms: float) -> list[float] | None:
+    """Of each lightpath of a flow, the slowest lit latency that it may ride on if all add up to the total [ms].
+
+    None where no latencies add up to it. Where several sums are the same, each lightpath has the slowest of all of
+    them: too much is then allowed rather than too little.
+    """
+    close = CLOSE * abs(total_ms)
+    ahead: list[set[float]] = [{0.0}]
+    for steps in reversed(lit):
+        ahead.append({round(step + rest, 9) for step in steps for rest in ahead[-1]})
+    ahead.reverse()
+    if not any(abs(total - total_ms) <= close for total in ahead[0]):
+        return None
+    slowest = [steps[0] for steps in lit]
+    before = {0.0}
+    for at, steps in enumerate(lit):
+        further: set[float] = set()
+        for step in steps:
+            spent = {
+                round(had + step, 9)
+                for had in before
+                if any(abs(had + step + rest - total_ms) <= close for rest in ahead[at + 1])
+            }
+            if spent:
+                slowest[at] = max(slowest[at], step)
+            further |= spent
+        before = further
+    return slowest
+
+
+def _chained(paths: Mapping[str, Lightpath], state: State, demand: Demand, flow: Flow) -> Iterator[str]:
     """The flow leads from end to end, survives, and is in time."""
     if not _joins(paths, demand, flow):
         yield f"{state.name}: {_way(flow)} does not lead from {demand.ends[0]} to {demand.ends[1]}"
     if not _alive(paths, state, flow):
         yield f"{state.name}: {flow.demand} is on {_way(flow)}, which is broken"
-    if not isclose(latency_ms, flow.latency_ms, rel_tol=CLOSE):
-        yield f"{state.name}: {_way(flow)} takes {latency_ms:g} ms, not {flow.latency_ms:g}"
-    if demand.max_latency_ms is not None and latency_ms > demand.max_latency_ms * (1 + CLOSE):
-        yield f"{state.name}: {flow.demand} on {_way(flow)} takes {latency_ms:g} ms, more than its limit"
+    if demand.max_latency_ms is not None and flow.latency_ms > demand.max_latency_ms * (1 + CLOSE):
+        yield f"{state.name}: {flow.demand} on {_way(flow)} takes {flow.latency_ms:g} ms, more than its limit"
 
 
 def _joins(paths: Mapping[str, Lightpath], demand: Demand, flow: Flow) -> bool:
@@ -323,5 +372,24 @@ def _money(
         yield f"the proof is about US$ {proof.cost_usd:.0f}, what is lit costs US$ {total:.0f}"
     if proof.bound_usd is not None and proof.bound_usd > total * (1 + CLOSE) + 0.01:
         yield "the bound lies above the cost"
+
+
+def _proof(states: Sequence[State], design: Design, asked: float | None) -> Iterator[str]:
+    """Gap = (cost − bound) / cost, 0 where nothing costs anything; optimal only within the gap that was asked."""
+    proof = design.proof
+    if proof.status not in ("optimal", "feasible"):
+        yield f"the status is {proof.status}, neither optimal nor feasible"
+    if proof.states != len(states):
+        yield f"the proof is about {proof.states} states, there are {len(states)}"
     if proof.status == "optimal" and (proof.bound_usd is None or proof.reason != "proven"):
         yield f"a design without a bound, or stopped ({proof.reason}), is not optimal"
+    if proof.bound_usd is None:
+        if proof.gap is not None:
+            yield "a gap is stated without a bound"
+        return
+    left = max(0.0, proof.cost_usd - proof.bound_usd)
+    gap = left / proof.cost_usd if proof.cost_usd > CLOSE else 0.0
+    if proof.gap is None or not isclose(proof.gap, gap, rel_tol=CLOSE, abs_tol=FINE):
+        yield f"the gap is said to be {proof.gap}, cost and bound are {gap:g} apart"
+    if proof.status == "optimal" and asked is not None and isfinite(asked) and gap > asked * (1 + CLOSE) + FINE:
+        yield f"a design {gap:g} above its bound is not optimal within the {asked:g} that was asked"

@@ -8,33 +8,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import in_order, latency_graph, shortest
+from dcplan.design.solver import now_s
 from dcplan.model.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from dcplan.design.problem import Problem
+    from dcplan.design.problem import Hop, Problem
     from dcplan.design.result import Demand
     from dcplan.model.network import FiberId, Route, SiteId
 
 MOST_WAYS = 600
 """Ways listed per demand, shortest first; the proof says so where a demand has more."""
+MOST_ROUTES = 3000
+"""Fiber routes looked at per demand, also where few of them can be lit."""
 PARTNERED = 60
 """Where a demand has more ways than are listed: routes for which a surviving partner is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A chain of lightpaths that visits no site twice."""
+    """A chain of lightpaths that visits no site twice, and how slow the wavelengths may be that it rides on."""
 
-    lightpaths: tuple[int, ...]
-    """Indices into `Problem.lightpaths`, from the demand's first end to its second."""
+    hops: tuple[Hop, ...]
+    """From the demand's first end to its second."""
     latency_ms: float
+    """With the slowest wavelengths that it may ride on."""
     broken: frozenset[int]
     """Indices of the states that break it."""
+
+    @property
+    def lightpaths(self) -> tuple[int, ...]:
+        """Indices into `Problem.lightpaths`."""
+        return tuple(lightpath for lightpath, _ in self.hops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +56,12 @@ class Ways:
     """All there are."""
 
 
-def ways_of(problem: Problem, demand: Demand) -> Ways:
+def ways_of(problem: Problem, demand: Demand, deadline_s: float = inf) -> Ways:
     """The ways of a demand within its latency limit, by route, shortest route first.
 
-    Every fiber route without a site twice, cut in every manner into candidate lightpaths.
+    Every fiber route without a site twice, cut in every manner into candidate lightpaths. Where only the faster
+    wavelengths of some lightpath are in time, there is a way for each manner in which no lightpath could be slower.
+    Past `deadline_s` on the clock `now_s` no further route is looked at.
     """
     limit = demand.max_latency_ms
     lit = frozenset(fiber for lightpath in problem.lightpaths for fiber in lightpath.route.fibers)
@@ -58,13 +70,14 @@ def ways_of(problem: Problem, demand: Demand) -> Ways:
     }
     a, b = demand.ends
     tiles = _tiles(problem)
-    found: dict[tuple[int, ...], Way] = {}
+    found: dict[tuple[Hop, ...], Way] = {}
     routes: list[Route] = []
     complete = True
     for route in in_order(graph, a, b, frozenset(graph), len(graph)):
-        if limit is not None and sum(problem.network.fiber_latency_ms(fiber) for fiber in route.fibers) > limit:
+        light_ms = sum(problem.network.fiber_latency_ms(fiber) for fiber in route.fibers)
+        if limit is not None and light_ms > limit * (1 + 1e-9):
             break
-        if len(found) >= MOST_WAYS:
+        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or (found and now_s() > deadline_s):
             complete = False
             break
         routes.append(route)
@@ -77,16 +90,59 @@ def ways_of(problem: Problem, demand: Demand) -> Ways:
 
 def _add(
     problem: Problem,
-    found: dict[tuple[int, ...], Way],
+    found: dict[tuple[Hop, ...], Way],
     route: Route,
     tiles: Mapping[tuple[FiberId, ...], int],
     limit_ms: float | None,
 ) -> None:
     broken = frozenset(i for i, state in enumerate(problem.states) if state.breaks(route))
     for chain in _chains(route.fibers, tiles):
-        latency = sum(problem.latency_ms(i) for i in chain)
-        if limit_ms is None or latency <= limit_ms * (1 + 1e-9):
-            found.setdefault(chain, Way(chain, latency, broken))
+        for ranks in slowest([problem.tiers[i] for i in chain], inf if limit_ms is None else limit_ms * (1 + 1e-9)):
+            hops = tuple(zip(chain, ranks, strict=True))
+            found.setdefault(hops, Way(hops, sum(problem.tiers[i][rank] for i, rank in hops), broken))
+
+
+def slowest(tiers: Sequence[Sequence[float]], limit_ms: float) -> Iterator[tuple[int, ...]]:
+    """Choices of a tier on each hop whose latencies add up to the limit at most, none of which could be slower.
+
+    tiers: of each hop, the latencies that can be had, the fastest first [ms]. Nothing where even the fastest are late.
+    """
+    if sum(steps[-1] for steps in tiers) <= limit_ms:
+        yield tuple(len(steps) - 1 for steps in tiers)
+        return
+    least = sum(steps[0] for steps in tiers)
+
+    def rest(at: int, spent_ms: float) -> Iterator[tuple[int, ...]]:
+        """Ranks from a hop on; spent: what the hops before take beyond their fastest."""
+        if at == len(tiers):
+            yield ()
+            return
+        for rank in range(len(tiers[at]) - 1, -1, -1):
+            more = tiers[at][rank] - tiers[at][0]
+            if least + spent_ms + more <= limit_ms:
+                yield from ((rank, *tail) for tail in rest(at + 1, spent_ms + more))
+
+    for ranks in rest(0, 0.0):
+        total = sum(steps[rank] for steps, rank in zip(tiers, ranks, strict=True))
+        room = limit_ms - total
+        if all(
+            rank + 1 == len(steps) or steps[rank + 1] - steps[rank] > room
+            for steps, rank in zip(tiers, ranks, strict=True)
+        ):
+            yield ranks
+
+
+def nested(on_hops: Mapping[Hop, Mapping[int, float]]) -> dict[Hop, dict[int, float]]:
+    """Traffic that must fit what is lit within each tier: its own, and that of all faster tiers of the lightpath.
+
+    Traffic held to fast wavelengths and traffic that may ride on any share a lightpath exactly where all of these fit.
+    """
+    found: dict[Hop, dict[int, float]] = {}
+    together: dict[int, dict[int, float]] = {}
+    for hop in sorted(on_hops):
+        together[hop[0]] = together.get(hop[0], {}) | dict(on_hops[hop])
+        found[hop] = together[hop[0]]
+    return found
 
 
 def _tiles(problem: Problem) -> dict[tuple[FiberId, ...], int]:

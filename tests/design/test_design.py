@@ -166,7 +166,10 @@ def test_stopped_early_is_feasible_not_optimal():
     found = run(net, traffic(net), time_limit_s=1e-3)
     assert found.proof.status == "feasible"
     assert found.proof.reason == "time limit"
-    assert found.proof.bound_usd <= run(net, traffic(net)).cost_usd
+    whole = run(net, traffic(net))
+    assert found.proof.bound_usd <= whole.cost_usd
+    assert any("each further Gb/s costs" in one.worth for one in whole.binding)
+    assert not any("each further Gb/s costs" in one.worth for one in found.binding)  # that takes another solve
 
 
 def round_the_triangle(pairs):
@@ -199,6 +202,14 @@ def test_channels_without_a_place_and_no_pair_left():
 def test_missing_solver_is_said_before_anything_else():
     with pytest.raises(SolverError, match="unknown solver"):
         run(mesh(), [], solver="no-such")
+
+
+def test_nothing_to_decide():
+    """One site, no fiber, no demand: nothing is bought, and that is proven."""
+    found = run(factory.network(["a"], {}), [])
+    assert isinstance(found, Design)
+    assert (found.cost_usd, found.lit, found.wavelengths) == (0, (), ())
+    assert (found.proof.status, found.proof.bound_usd, found.proof.gap) == ("optimal", 0, 0)
 
 
 def test_nothing_asked_costs_nothing():
@@ -256,8 +267,7 @@ def test_too_few_pairs():
     assert isinstance(found, Infeasible)
     assert found.limit == "fiber pairs"
     assert (
-        "after losing fiber n, sites {b} need 30.0 Tb/s to the rest, 25.6 Tb/s can be lit on s (1 pairs)"
-        in found.reason
+        "after losing fiber n, sites {b} need 30.0 Tb/s to the rest, 25.6 Tb/s can be lit on s (1 pair)" in found.reason
     )
     assert [(short.state, round(short.short_gbps)) for short in found.shortages] == [("fiber n", 4400)]
 
@@ -324,6 +334,12 @@ def spoiled(found):
         return {"bill": (replace(item, **change), *found.bill[1:])}
 
     yield waves(count=wave.count + 1), "in the spectrum"
+    yield channels(lightpath="L999"), "no such lightpath"
+    yield {"proof": replace(found.proof, gap=0.5)}, "the gap is said"
+    yield {"proof": replace(found.proof, gap=None)}, "the gap is said"
+    yield {"proof": replace(found.proof, status="perfect")}, "neither optimal nor feasible"
+    yield {"proof": replace(found.proof, states=found.proof.states + 1)}, "the proof is about"
+    yield {"proof": replace(found.proof, bound_usd=None)}, "a gap is stated without a bound"
     yield waves(rate_gbps=wave.rate_gbps * 2), "another rate or width"
     yield waves(latency_ms=wave.latency_ms * 2), "is counted with"
     yield waves(lightpath="L999"), "no such lightpath"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.design import solver
-from dcplan.design.cuts import pair_capacity_gbps, rounded, summed
+from dcplan.design.cuts import Forms, pair_capacity_gbps
 from dcplan.design.formulation import buy, opening, spectrum, whole, whole_slots
 from dcplan.design.problem import problem
 from dcplan.design.program import Program
@@ -58,7 +58,7 @@ terms = st.dictionaries(st.integers(0, 3), st.sampled_from([0.1, 0.3, 0.4, 0.8, 
 def test_rounding_cuts_off_no_whole_point(row, need, point):
     if sum(value * point[i] for i, value in row.items()) < need:
         return
-    for lifted, least in rounded(row, need):
+    for lifted, least in Forms.of([(row, need)]).rounded().rows():
         assert sum(value * point[i] for i, value in lifted.items()) >= least - 1e-6
 
 
@@ -68,7 +68,7 @@ def test_rounding_cuts_off_no_whole_point(row, need, point):
 def test_sums_of_rounded_cuts_cut_off_no_whole_point(rows, point):
     if any(sum(value * point[i] for i, value in row.items()) < need for row, need in rows):
         return
-    for lifted, least in summed(rows):
+    for lifted, least in Forms.of(rows).summed().rounded().rows():
         assert sum(value * point[i] for i, value in lifted.items()) >= least - 1e-6
 
 
@@ -76,7 +76,9 @@ def test_two_of_three_fibers():
     """Any one of three equal fibers may fail and one must be left: the sum says two, each state alone 1.5."""
     rows = [({i: 25.6 for i in range(3) if i != lost}, 10.0) for lost in range(3)]
     assert any(
-        least / min(lifted.values()) >= 2 - 1e-9 for lifted, least in summed(rows) if len(set(lifted.values())) == 1
+        least / min(lifted.values()) >= 2 - 1e-9
+        for lifted, least in Forms.of(rows).summed().rounded().rows()
+        if len(set(lifted.values())) == 1
     )
 
 

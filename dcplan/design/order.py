@@ -1,0 +1,102 @@
+"""Fibers that are alike in everything: the first in file order is lit first, so that equal designs are one design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.design.problem import Problem, rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.formulation import Bought
+    from dcplan.design.program import Program
+    from dcplan.design.ways import Way
+    from dcplan.model.network import FiberId
+
+
+def in_file_order(
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    slots: Mapping[FiberId, int],
+    ways: Mapping[int, Sequence[Way]],
+) -> None:
+    """Per fiber and the next one that is its twin: pairs lit on the first ≥ pairs lit on the other.
+
+    Takes no design away but such as are another with twins swapped (Margot, 50 Years of Integer Programming, 2010,
+    chapter 17), and keeps the solver from proving the same thing once for each of them.
+    """
+    for first, second in twins(problem, slots, ways):
+        name = f"order{bought.pairs[second]}"
+        program.row(name, {bought.pairs[first]: 1.0, bought.pairs[second]: -1.0}, lower=0)
+
+
+def twins(
+    problem: Problem, slots: Mapping[FiberId, int], ways: Mapping[int, Sequence[Way]]
+) -> list[tuple[FiberId, FiberId]]:
+    """Each fiber with the next in file order that can be swapped for it, where there is one.
+
+    Swapped means: the same ends, pairs, prices and band, and for each lightpath, state and listed way one that has the
+    other fiber in place of the first and is the same in all else.
+    """
+    found = []
+    groups: list[list[FiberId]] = []
+    for fiber in problem.fibers:
+        group = next((one for one in groups if _alike(problem, slots, ways, one[-1], fiber)), None)
+        if group is None:
+            groups.append([fiber])
+        else:
+            found.append((group[-1], fiber))
+            group.append(fiber)
+    return found
+
+
+def _alike(
+    problem: Problem,
+    slots: Mapping[FiberId, int],
+    ways: Mapping[int, Sequence[Way]],
+    one: FiberId,
+    other: FiberId,
+) -> bool:
+    fibers = problem.network.fibers
+    same = (
+        fibers[one].ends == fibers[other].ends
+        and fibers[one].pairs == fibers[other].pairs
+        and slots[one] == slots[other]
+        and problem.pair_usd[one] == problem.pair_usd[other]
+        and problem.build_usd.get(one) == problem.build_usd.get(other)
+    )
+    return same and _swapped_states(problem, one, other) and _swapped_ways(problem, ways, one, other)
+
+
+def _swapped_states(problem: Problem, one: FiberId, other: FiberId) -> bool:
+    """Swapping both fibers in all states gives the same states with the same rates."""
+    swap = {one: other, other: one}
+    asked = {
+        (state.fibers, state.sites): tuple(rate(demand, state) for demand in problem.demands)
+        for state in problem.states
+    }
+    return all(
+        asked.get((frozenset(swap.get(fiber, fiber) for fiber in lost), sites)) == rates
+        for (lost, sites), rates in asked.items()
+    )
+
+
+def _swapped_ways(problem: Problem, ways: Mapping[int, Sequence[Way]], one: FiberId, other: FiberId) -> bool:
+    """Swapping both fibers in all lightpaths gives the same lightpaths with the same choices; in ways the same ways."""
+    swap = {one: other, other: one}
+    index = {lightpath.route.fibers: i for i, lightpath in enumerate(problem.lightpaths)}
+    image: dict[int, int | None] = {
+        i: index.get(tuple(swap.get(fiber, fiber) for fiber in route)) for route, i in index.items()
+    }
+    offered: dict[int, list[object]] = {i: [] for i in index.values()}
+    for choice in problem.choices:
+        about = (choice.budget.transponder, choice.budget.mode, choice.slots, choice.latency_ms, choice.usd)
+        offered[choice.lightpath].append((*about, choice.gbps, choice.most))
+    if any(there is None or offered[here] != offered[there] for here, there in image.items()):
+        return False
+    return all(
+        {way.hops for way in listed} == {tuple((image[i], tier) for i, tier in way.hops) for way in listed}
+        for listed in ways.values()
+    )
