@@ -76,6 +76,13 @@ def centre_thz(n: int) -> float:
     return ANCHOR_THZ + n * STEP_GHZ / 1e3
 
 
+def lower_edge_thz(start_thz: float) -> float:
+    """The lower edge of a band moved up to the grid, by less than 6.25 GHz; as it is where it stands there [THz]."""
+    steps = (start_thz - ANCHOR_THZ) * 1e3 / STEP_GHZ
+    edge = math.ceil(steps - ROUNDING)
+    return start_thz if edge - steps < ROUNDING else centre_thz(edge)
+
+
 def band(start_thz: float, end_thz: float, guard_ghz: float = 0.0) -> Band:
     """The whole slots of a band: its lower edge moved up to the grid, what is left above in slots of 12.5 GHz."""
     edge = math.ceil((start_thz - ANCHOR_THZ) * 1e3 / STEP_GHZ - ROUNDING)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.catalog.bands import covers
+from dcplan.model.grid import lower_edge_thz
 from dcplan.optics.nonlinear import Comb, full_load
 
 if TYPE_CHECKING:
@@ -36,12 +37,13 @@ def allowed_transponders(network: Network) -> dict[str, Transponder]:
 
 
 def load_of(network: Network, mode: Mode, band: NamedBand | None = None) -> Comb:
-    """The comb of a mode that loads a band, by default the network's lowest, to `policy.load_percent`.
+    """The comb of a mode that loads a band, by default the network's lowest, from its first edge on the flexible grid.
 
-    At less than full load its channels stand side by side in the middle, where they disturb each other most.
+    As many channels as `policy.load_percent` asks; at less than full load they stand side by side in the middle, where
+    they disturb each other most.
     """
     band = network.topology.gear.bands[0] if band is None else band
-    whole = full_load(band.start_thz, band.end_thz, mode.width_ghz, mode.baud_gbd)
+    whole = full_load(lower_edge_thz(band.start_thz), band.end_thz, mode.width_ghz, mode.baud_gbd)
     lit = math.ceil(whole.channels * network.policy.load_percent / 100 - 1e-9)
     first = whole.first_thz + (whole.channels - lit) // 2 * whole.width_ghz / 1e3
     return replace(whole, first_thz=first, channels=lit)

@@ -46,6 +46,8 @@ class Journey:
     """The lines of each route in the order of travel."""
     ends: tuple[SiteId, ...]
     """Where each route ends."""
+    directions: tuple[str, ...]
+    """As `a -> b`."""
     hops: NDArray[int64]
     """Index into all ways, −1 behind the last hop; shape (R, H)."""
     loss_before_db: Array
@@ -120,6 +122,7 @@ def journey(
     return Journey(
         ways=tuple(tuple(ways[key] for key in mine) for mine in keys),
         ends=tuple(sites[-1] for sites, _ in walks),
+        directions=tuple(f"{sites[0]} -> {sites[-1]}" for sites, _ in walks),
         hops=hops,
         loss_before_db=loss,
         drop_db=nodes.loss_db[end],

@@ -6,17 +6,22 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Budget, BudgetItem, OtherWay
-from dcplan.optics.limit import LIMITS, limits
+from dcplan.optics.judged import LIMITS, limits
 from dcplan.optics.penalty import limit_of
 from dcplan.units import db
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy import float64
+    from numpy.typing import NDArray
+
     from dcplan.catalog.parts import Equipment
     from dcplan.model.network import SiteId
     from dcplan.model.schema import Policy
     from dcplan.optics.judged import Judged
+
+    Array = NDArray[float64]
 
 
 class Ledger:
@@ -27,7 +32,6 @@ class Ledger:
         self.named, self.journey, self.loads, self.gear, self.policy = named, journey, judged.loads, gear, policy
         self.hops: list[list[int]] = journey.hops.tolist()
         self.worst: list[float] = noise.worst_thz.tolist()
-        self.total: list[float] = noise.total.tolist()
         self.booster: list[list[float]] = noise.booster.tolist()
         self.spans: list[list[float]] = noise.spans.tolist()
         self.nonlinear: list[list[float]] = noise.nonlinear.tolist()
@@ -41,6 +45,9 @@ class Ledger:
             "PMD": verdict.pmd.tolist(),
             "PDL": verdict.pdl.tolist(),
         }
+        self.gsnr: list[float] = _decibels(noise.total)
+        self.ase: list[float] = _decibels(noise.booster.sum(axis=1) + noise.spans.sum(axis=1))
+        self.nli: list[float] = _decibels(noise.nonlinear.sum(axis=1))
         self.limit: list[int] = limits(judged).tolist()
         self.penalties: list[float] = verdict.penalties.tolist()
         self.margin: list[float] = verdict.margin.tolist()
@@ -75,9 +82,9 @@ class Ledger:
     def other_way(self, row: int) -> OtherWay:
         """What stands beside the budget of the opposite, worse direction."""
         return OtherWay(
-            direction=f"{self.journey.ways[row][0].start} -> {self.journey.ends[row]}",
+            direction=self.journey.directions[row],
             channel_thz=self.worst[row],
-            gsnr_db=-db(self.total[row]),
+            gsnr_db=self.gsnr[row],
             penalties_db=_finite(self.penalties[row]),
             margin_db=_finite(self.margin[row]),
             launch_dbm=self.launch[row][0],
@@ -86,8 +93,7 @@ class Ledger:
 
     def budget(self, row: int, *, itemise: bool, other: OtherWay | None = None) -> Budget:
         """The budget of one route, with or without its items."""
-        mode, ways = self.named.mode, self.journey.ways[row]
-        ase = math.fsum(self.booster[row]) + math.fsum(self.spans[row])
+        mode = self.named.mode
         return Budget(
             transponder=self.named.transponder,
             mode=self.named.name,
@@ -97,10 +103,10 @@ class Ledger:
             launch_limit=self._launch_limit(row, 0),
             channels=self.loads.comb.channels,
             channel_thz=self.worst[row],
-            direction=f"{ways[0].start} -> {self.journey.ends[row]}",
-            osnr_ase_db=-db(ase),
-            osnr_nli_db=_finite(-db(math.fsum(self.nonlinear[row]))),
-            gsnr_db=-db(self.total[row]),
+            direction=self.journey.directions[row],
+            osnr_ase_db=self.ase[row],
+            osnr_nli_db=_finite(self.nli[row]),
+            gsnr_db=self.gsnr[row],
             required_osnr_db=mode.required_osnr_db or 0.0,
             penalties_db=_finite(self.penalties[row]),
             margins_db=self.policy.margin_db + self.policy.ageing_db + self.allowance[row],
@@ -140,7 +146,7 @@ class Ledger:
         window = f"{self.window}, attenuated by {pad:.1f} dB" if pad > 0 else self.window
         items += [
             BudgetItem("noise", f"drop at {last}", self.gear[last].add_drop_osnr_db),
-            BudgetItem("sum", "GSNR", -db(self.total[row]), "noise above, 0.1 nm"),
+            BudgetItem("sum", "GSNR", self.gsnr[row], "noise above, 0.1 nm"),
             BudgetItem("level", "received", self.received[row], window),
             self.required,
             self._penalty("chromatic dispersion", "dispersion", row),
@@ -165,6 +171,15 @@ class Ledger:
     def _penalty(self, shown: str, name: str, row: int) -> BudgetItem:
         why = f"{self.amounts[name][row]:.4g}{self.most[name]}"
         return BudgetItem("penalty", shown, _finite(self.pays[name][row]), why)
+
+
+def _decibels(noise: Array) -> list[float]:
+    """OSNR of noise over signal [dB]; infinite for none."""
+    import numpy as np
+
+    with np.errstate(divide="ignore"):
+        osnr: list[float] = (-10 * np.log10(noise)).tolist()
+    return osnr
 
 
 def _finite(value: float) -> float | None:

@@ -75,14 +75,15 @@ def left_out(network: Network) -> tuple[str, ...]:
 def doubtful(network: Network) -> dict[str, str]:
     """Optical parts of low confidence that the network may use, by id, with what their entry notes."""
     catalog = network.catalog
-    fibers = {name: kind for name, kind in catalog.fibers.items() if name in _fiber_types(network)}
+    fibers = {name: kind for name, kind in catalog.fibers.items() if name in fiber_types(network)}
     parts: Mapping[str, Part] = {**fibers, **catalog.amplifiers, **catalog.transponders, **catalog.appliances}
     return {name: part.note or part.source for name, part in parts.items() if part.confidence == "low"}
 
 
-def _fiber_types(network: Network) -> set[str]:
+def fiber_types(network: Network) -> list[str]:
+    """Catalog ids of the types of all fibers and spans, sorted."""
     spans = {span.type for fiber in network.fibers.values() for span in fiber.spans or () if span.type}
-    return spans | {fiber.type for fiber in network.fibers.values()}
+    return sorted(spans | {fiber.type for fiber in network.fibers.values()})
 
 
 def best_per_pair(lightpaths: Sequence[Lightpath]) -> tuple[Lightpath, ...]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import usable_modes
-from dcplan.optics.judged import Worst
+from dcplan.optics.judged import LIMITS, Worst, limits
 from dcplan.optics.lightpath import evaluate, survey
-from dcplan.optics.limit import LIMITS, limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +41,7 @@ class Screened:
     back: NDArray[bool_]
     """The worse direction is from the last site to the first, shape (R, M)."""
     limit: NDArray[int64]
-    """What stops the mode, or would stop it first: index into `limit.LIMITS`, shape (R, M)."""
+    """What stops the mode, or would stop it first: index into `judged.LIMITS`, shape (R, M)."""
 
     @property
     def closes(self) -> NDArray[bool_]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.report.sheet import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from dcplan.planfile import Plan
     from dcplan.report.sheet import Cell, Column, Table, View
@@ -18,11 +18,14 @@ KEYS = frozenset({"type", "amplifier", "transponder", "mode", "part"})
 """Columns that name parts; a site or fiber may have the name of one."""
 
 
-def flagged(view: View, doubtful: Mapping[str, str], *, notices: bool = True) -> View:
-    """A view in which cells that name one of the parts begin with `~`; with a notice of why for each that is there."""
+def flagged(view: View, doubtful: Mapping[str, str], *, used: Collection[str] = (), notices: bool = True) -> View:
+    """A view in which cells that name one of the parts begin with `~`; with a notice of why for each that is there.
+
+    `used`: parts that the view rests on although it does not name them.
+    """
     if not doubtful:
         return view
-    met: dict[str, None] = {}
+    met = dict.fromkeys(name for name in used if name in doubtful)
 
     def mark(cell: Cell, column: Column) -> Cell:
         first = cell.text.partition(" ")[0]

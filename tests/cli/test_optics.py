@@ -98,3 +98,8 @@ def test_a_fiber_to_a_site_that_only_passes_light_on_need_not_close_alone(
     file.write_text(text, encoding="utf-8")
     found = asked(capsys, file)
     assert [row["fibers"] for row in found["tables"]["lightpaths"]["rows"]] == ["ab, bc"]
+
+
+def test_a_fiber_of_low_confidence_is_said_though_no_table_names_its_type(capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(capsys, TOPOLOGIES / "hollow-core.yaml")
+    assert [n["text"].partition(":")[0] for n in found["notices"]] == ["hollow-core is of low confidence"]

@@ -16,6 +16,7 @@ from dcplan.design.spectrum import Misfit, assign, least_pairs
 from dcplan.design.verify import verify
 from dcplan.model import grid
 from dcplan.model.states import promised_states
+from dcplan.optics.allowed import load_of
 from tests.design import factory
 
 MANY = settings(max_examples=60, deadline=None, derandomize=True)
@@ -198,3 +199,12 @@ def test_two_bands_are_one_spectrum_with_a_dark_stretch_that_no_channel_takes():
     assert all(high <= 190.925 - 0.0125 + 1e-9 or low >= 191.325 + 0.0125 - 1e-9 for low, high in edges)
     more = [count + 2 if count else 0 for count in counts]
     assert isinstance(assign(made, more, {"n": 1}), Misfit)  # 62 × 12 slots + 20 left over at the upper ends
+
+
+@pytest.mark.parametrize("start", [191.325, 191.326, 191.33124, 191.32])
+def test_optics_and_design_count_channels_on_the_same_grid(start):
+    net, made = one_fiber(gear={"band_start_thz": start, "band_end_thz": 196.125})
+    for mode in net.catalog.transponders["tx"].modes.values():
+        comb, slots = load_of(net, mode), grid.width_slots(mode.width_ghz)
+        assert comb.channels == made.band.usable // slots
+        assert comb.first_thz == pytest.approx(grid.centre_thz(made.band.centre(0, slots)), abs=1e-9)

@@ -88,7 +88,7 @@ def test_gains_make_up_for_spans(name: str) -> None:
     for span in spans:
         params, amplifier = span["params"], elements[after[span["uid"]]]["operational"]
         loss = params["con_in"] + params["con_out"] + params["length"] * params["loss_coef"]
-        assert loss + amplifier["in_voa"] == pytest.approx(amplifier["gain_target"], abs=1e-5)
+        assert loss + amplifier["in_voa"] == pytest.approx(amplifier["gain_target"], abs=3e-4)
 
 
 def test_every_connection_joins_elements_and_nothing_is_left_loose() -> None:

@@ -61,6 +61,6 @@ def test_twice_out_is_the_same_as_once(tmp_path: Path) -> None:
         assert before["uid"] == after["uid"]
         if before["type"] == "Fiber":
             for key in ("length", "loss_coef", "con_in", "con_out"):
-                assert after["params"][key] == pytest.approx(before["params"][key], abs=1e-5)
+                assert after["params"][key] == pytest.approx(before["params"][key], abs=2e-4)
         if before["type"] == "Edfa":
             assert after["operational"]["gain_target"] == pytest.approx(before["operational"]["gain_target"], abs=0.01)

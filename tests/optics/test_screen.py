@@ -17,8 +17,8 @@ from dcplan.optics.allowed import load_of, terminal
 from dcplan.optics.amplifier import noise_figure_db
 from dcplan.optics.budget import Line
 from dcplan.optics.journey import ways_of
+from dcplan.optics.judged import LIMITS
 from dcplan.optics.lightpath import evaluate, loads_of
-from dcplan.optics.limit import LIMITS
 from dcplan.optics.line import design_lines
 from dcplan.optics.screen import screen
 from dcplan.units import NOISE_BANDWIDTH_GHZ, PLANCK_J_S, db, from_db, watts

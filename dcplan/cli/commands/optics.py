@@ -34,7 +34,7 @@ def run(
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
-    from dcplan.optics.limits import doubtful, left_out
+    from dcplan.optics.limits import doubtful, fiber_types, left_out
     from dcplan.report.doubt import flagged
     from dcplan.report.optics import view
     from dcplan.report.render import check_format, draw
@@ -62,6 +62,6 @@ def run(
         saved_ms=api.latency_saved_ms(network),
         load_percent=network.policy.load_percent,
     )
-    shown = flagged(shown, doubtful(network))
+    shown = flagged(shown, doubtful(network), used=fiber_types(network))
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return 1 if api.dark_fibers(network, found) else 0

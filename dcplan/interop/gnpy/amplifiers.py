@@ -58,8 +58,9 @@ def amplifiers(equipment: Entry, folder: Path, extended_db: float) -> Library:
     """
     entries: dict[str, Entry] = {}
     for entry in equipment.list("Edfa"):
-        for name in [entry.text("type_variety"), *(entry.get("other_name") or ())]:
-            entries[name] = entry
+        for name in [entry.text("type_variety"), *entry.texts("other_name")]:
+            if name:
+                entries[name] = entry
     reading = _Reading(entries, folder, extended_db)
     parts: dict[str, dict[str, Any]] = {}
     names: dict[str, str] = {}
@@ -111,7 +112,7 @@ def _part(reading: _Reading, name: str, entry: Entry) -> dict[str, Any]:
         raise ValueError("dcplan has no amplifier for several bands")
     if kind == "dual_stage":
         return _dual_stage(reading, entry)
-    least, most = entry.need("gain_min"), entry.need("gain_flatmax")
+    least, most = entry.need("gain_min", db=True), entry.need("gain_flatmax", db=True)
     noise: dict[str, Any]
     if kind in ("openroadm", "openroadm_preamp"):
         noise = {"osnr_cubic": _cubic(entry, kind)}
@@ -120,12 +121,12 @@ def _part(reading: _Reading, name: str, entry: Entry) -> dict[str, Any]:
         flat = kind in ("fixed_gain", "openroadm_booster")
         noise = {"nf_db": [[least, round(figure(least), 6)]] if flat else table(figure, least, most)}
     part = {"gain_min_db": least, "gain_max_db": most + reading.extended_db, **noise}
-    part["output_max_dbm"] = entry.need("p_max")
+    part["output_max_dbm"] = entry.need("p_max", db=True)
     return part | _common(entry)
 
 
 def _common(entry: Entry) -> dict[str, Any]:
-    pmd, pdl = (entry.number("pmd") or 0.0) * 1e12, entry.number("pdl") or 0.0
+    pmd, pdl = (entry.number("pmd") or 0.0) * 1e12, entry.level("pdl") or 0.0
     return {
         **({"pmd_ps": round(pmd, 6)} if pmd else {}),
         **({"pdl_db": pdl} if pdl else {}),
@@ -144,14 +145,16 @@ def table(figure: Callable[[float], float], least_db: float, most_db: float) -> 
 
 def _figure(reading: _Reading, name: str, entry: Entry) -> Callable[[float], float]:
     """Noise figure by gain. ValueError or UsageError where the entry does not give it."""
-    kind, most = entry.text("type_def") or "variable_gain", entry.need("gain_flatmax")
+    kind, most = entry.text("type_def") or "variable_gain", entry.need("gain_flatmax", db=True)
     if kind == "fixed_gain":
-        constant = entry.need("nf0")
+        constant = entry.need("nf0", db=True)
         return lambda _gain: constant
     if kind == "openroadm_booster":
         return lambda _gain: SILENT_DB
     if kind == "variable_gain":
-        coils = two_coil(entry.need("gain_min"), most, entry.need("nf_min"), entry.need("nf_max"))
+        coils = two_coil(
+            entry.need("gain_min", db=True), most, entry.need("nf_min", db=True), entry.need("nf_max", db=True)
+        )
         return coils.noise_figure_db
     if kind == "advanced_model":
         config = read(reading.folder / entry.text("advanced_config_from_json"), "nf_fit_coeff")
@@ -159,7 +162,7 @@ def _figure(reading: _Reading, name: str, entry: Entry) -> Callable[[float], flo
             if _uneven(config.get(key)):
                 said = f"amplifier {name}: {key} is left out, its gain and noise figure are flat here"
                 reading.notes.append((name, said))
-        coefficients = [float(value) for value in config.get("nf_fit_coeff")]
+        coefficients = config.numbers("nf_fit_coeff")
         return lambda gain: polynomial_db(coefficients, gain, most)
     raise ValueError(f"type_def `{kind}` is not known")
 
@@ -178,10 +181,10 @@ def _cubic(entry: Entry, kind: str) -> dict[str, float]:
     """OSNR by input power per 50 GHz. The preamplifier: min((4 P + 275) / 7, 33) (GNPy core/elements.py)."""
     if kind == "openroadm_preamp":
         return {"a": 0.0, "b": 0.0, "c": 4 / 7, "d": 275 / 7, "input_min_dbm": -60.0, "input_max_dbm": -11.0}
-    coefficients = entry.get("nf_coef")
-    if not isinstance(coefficients, list) or len(coefficients) != 4:
+    coefficients = entry.numbers("nf_coef")
+    if len(coefficients) != 4:
         raise ValueError("nf_coef must have four coefficients")
-    a, b, c, d = (float(value) for value in coefficients)
+    a, b, c, d = coefficients
     return {"a": a, "b": b, "c": c, "d": d, "input_min_dbm": -60.0, "input_max_dbm": 10.0}
 
 
@@ -193,11 +196,15 @@ def _dual_stage(reading: _Reading, entry: Entry) -> dict[str, Any]:
             raise ValueError(f"there is no amplifier {entry.text(key)}")
         stages.append((stage, _figure(reading, entry.text(key), stage)))
     (first, first_figure), (second, second_figure) = stages
-    gain_db, least, most = first.need("gain_flatmax"), second.need("gain_min"), second.need("gain_flatmax")
+    gain_db, least, most = (
+        first.need("gain_flatmax", db=True),
+        second.need("gain_min", db=True),
+        second.need("gain_flatmax", db=True),
+    )
     part: dict[str, Any] = {
-        "gain_min_db": max(entry.number("gain_min") or gain_db, gain_db),
+        "gain_min_db": max(entry.level("gain_min") or gain_db, gain_db),
         "gain_max_db": gain_db + most,
-        "output_max_dbm": second.need("p_max"),
+        "output_max_dbm": second.need("p_max", db=True),
     }
     if entry.get("raman"):
         part["nf_db"] = table(second_figure, least, most)

@@ -110,26 +110,26 @@ def _source(topology: Path, equipment_file: Path) -> _Source:
     library = read(equipment_file, "SI")
     span = next(library.list("Span"), Entry({}, "Span"))
     si = next(library.list("SI"), Entry({}, "SI"))
-    power, tx = si.number("power_dbm"), si.number("tx_power_dbm")
+    power, tx = si.level("power_dbm"), si.level("tx_power_dbm")
     spectrum = Spectrum(
         power_dbm=power or 0.0,
         tx_dbm=(power or 0.0) if tx is None else tx,
-        baud_gbd=(si.number("baud_rate") or 32e9) * 1e-9,
-        spacing_ghz=(si.number("spacing") or 50e9) * 1e-9,
+        baud_gbd=(si.positive("baud_rate") or 32e9) * 1e-9,
+        spacing_ghz=(si.positive("spacing") or 50e9) * 1e-9,
         power_mode=span.get("power_mode") is not False,
     )
-    extended = span.number("target_extended_gain")
-    longest = span.number("max_length")
+    extended = span.level("target_extended_gain")
+    longest = span.positive("max_length")
     return _Source(
         topology=read(topology, "elements"),
         library=library,
         amplifiers=amplifiers(library, equipment_file.parent, 2.5 if extended is None else extended),
         spectrum=spectrum,
-        tx_osnr_db=si.number("tx_osnr"),
+        tx_osnr_db=si.level("tx_osnr"),
         defaults=Defaults(
-            span.number("con_in") or 0.0,
-            span.number("con_out") or 0.0,
-            span.number("EOL") or 0.0,
+            span.level("con_in") or 0.0,
+            span.level("con_out") or 0.0,
+            span.level("EOL") or 0.0,
             LONGEST_KM if longest is None else longest,
         ),
         span=span,
@@ -225,7 +225,7 @@ def _is_open(cables: list[Cable]) -> bool:
 def _band(source: _Source, placed: Iterable[str]) -> tuple[tuple[float, float], int]:
     """Edges of the channels of the SI block that all amplifiers amplify [THz], and how many others there are."""
     spacing = source.spectrum.spacing_ghz * 1e-3
-    first, last = (source.si.number("f_min") or 191.35e12) * 1e-12, (source.si.number("f_max") or 196.1e12) * 1e-12
+    first, last = (source.si.positive("f_min") or 191.35e12) * 1e-12, (source.si.positive("f_max") or 196.1e12) * 1e-12
     asked = [first + number * spacing for number in range(int((last - first) / spacing + 1e-6) + 1)]
     spectra = [source.amplifiers.spectra[name] for name in placed if name in source.amplifiers.spectra]
     least = max((start for start, _ in spectra), default=0.0)
@@ -261,9 +261,9 @@ def _gear(
 
 
 def _policy(source: _Source, joints: Joints) -> dict[str, Any]:
-    padding = source.span.number("padding")
+    padding = source.span.level("padding")
     return {
-        "margin_db": source.si.number("sys_margins") or 0.0,
+        "margin_db": source.si.level("sys_margins") or 0.0,
         "ageing_db": 0.0,
         "connector_db": round(joints.connector_db, 6),
         "repair_db_per_span": round(joints.repair_db, 6),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,11 @@ from dcplan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+
+MOST_DB = 300.0
+MOST = 1e18
+"""Figures beyond are slips of the pen and would overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +35,43 @@ class Entry:
         value = self.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < MOST:
             raise UsageError(f"{self.where}: `{key}` must be a number, found {json.dumps(value)[:40]}")
         return float(value)
 
-    def need(self, key: str) -> float:
-        """A number; UsageError where there is none."""
-        value = self.number(key)
+    def need(self, key: str, *, db: bool = False) -> float:
+        """A number, with `db` a level; UsageError where there is none."""
+        value = self.level(key) if db else self.number(key)
         if value is None:
             raise UsageError(f"{self.where}: `{key}` is missing")
         return value
+
+    def level(self, key: str) -> float | None:
+        """A number of dB or dBm, none where there is none; UsageError for anything else or beyond all levels."""
+        value = self.number(key)
+        if value is not None and abs(value) > MOST_DB:
+            raise UsageError(f"{self.where}: `{key}` of {value:g} dB is beyond every level")
+        return value
+
+    def positive(self, key: str) -> float | None:
+        """A number above zero, none where there is none; UsageError for anything else."""
+        value = self.number(key)
+        if value is not None and not 0 < value < MOST:
+            raise UsageError(f"{self.where}: `{key}` must be above zero, found {value:g}")
+        return value
+
+    def numbers(self, key: str) -> list[float]:
+        """A list of numbers, empty where there is none; UsageError for anything else."""
+        value = self.get(key)
+        items = value if isinstance(value, list) else [] if value is None else [value]
+        return [Entry({key: item}, self.where).need(key) for item in items]
+
+    def texts(self, key: str) -> list[str]:
+        """A list of texts, empty where there is none; UsageError for anything else."""
+        value = self.get(key)
+        if value is not None and (not isinstance(value, list) or not all(isinstance(item, str) for item in value)):
+            raise UsageError(f"{self.where}: `{key}` must be a list of texts")
+        return list(value or ())
 
     def text(self, key: str) -> str:
         """A text, empty where there is none; UsageError for anything else."""

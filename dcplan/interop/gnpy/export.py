@@ -114,11 +114,11 @@ def _chain(network: Network, way: Way, boost: Boost, settings: Settings, width_g
             "type": "Edfa",
             "type_variety": settings.variety(*setting),
             "operational": {
-                "gain_target": round(setting[1], 6),
+                "gain_target": round(setting[1], 4),
                 "delta_p": None,
                 "tilt_target": 0,
                 "out_voa": 0,
-                "in_voa": round(padding_db, 6),
+                "in_voa": round(padding_db, 4),
             },
             "metadata": place(share),
         }

@@ -68,7 +68,7 @@ class Types:
         entry = self.varieties.get(variety)
         if entry is None:
             raise UsageError(f"the equipment file has no Fiber `{variety}`")
-        area, gamma = entry.number("effective_area"), entry.number("gamma")
+        area, gamma = entry.positive("effective_area"), entry.positive("gamma")
         if area is None:
             if gamma is None:
                 self.notes.append(f"fiber {variety} has no effective area: 83 µm² is taken, as in GNPy")

@@ -37,12 +37,12 @@ def target_dbm(roadm: Entry, variety: Entry, degree: str, spectrum: Spectrum) ->
     """What a ROADM sends into a degree, per reference channel [dBm]: target of degree, else ROADM, else variety."""
     params = roadm.map("params")
     for key, width in _per_degree(spectrum):
-        value = params.map(key).number(degree)
+        value = params.map(key).level(degree) if width is None else params.map(key).positive(degree)
         if value is not None:
             return value if width is None else dbm(value * width * 1e-3)
     for entry in (params, variety):
         for key, width in _whole(spectrum):
-            value = entry.number(key)
+            value = entry.level(key) if width is None else entry.positive(key)
             if value is not None:
                 return value if width is None else dbm(value * width * 1e-3)
     return spectrum.power_dbm
@@ -70,7 +70,7 @@ def launch_dbm(section: Oms, input_dbm: float, spectrum: Spectrum) -> float | No
     for entry in section.elements:
         kind = entry.text("type")
         if kind == "Fused":
-            loss = entry.map("params").number("loss")
+            loss = entry.map("params").level("loss")
             level -= FUSED_DB if loss is None else loss
         elif kind == "Edfa":
             out = _output(entry, level, spectrum)
@@ -87,11 +87,11 @@ def launch_dbm(section: Oms, input_dbm: float, spectrum: Spectrum) -> float | No
 def _output(entry: Entry, input_dbm: float, spectrum: Spectrum) -> float | None:
     """Level behind an amplifier as it is set; none where GNPy would design it."""
     set_to = entry.map("operational")
-    out_voa, in_voa = set_to.number("out_voa") or 0.0, set_to.number("in_voa") or 0.0
+    out_voa, in_voa = set_to.level("out_voa") or 0.0, set_to.level("in_voa") or 0.0
     if spectrum.power_mode:
-        delta = set_to.number("delta_p")
+        delta = set_to.level("delta_p")
         return None if delta is None else spectrum.power_dbm + delta - out_voa
-    gain = set_to.number("gain_target")
+    gain = set_to.level("gain_target")
     return None if gain is None else input_dbm - in_voa + gain - out_voa
 
 
@@ -117,6 +117,6 @@ def uneven(section: Oms, spans: tuple[Glass, ...], launch: float, spectrum: Spec
             )
             level = launch
     for entry in behind:
-        tilt = entry.map("operational").number("tilt_target")
+        tilt = entry.map("operational").level("tilt_target")
         if tilt:
             yield f"{entry.text('uid')}: a tilt of {tilt:g} dB is left out"

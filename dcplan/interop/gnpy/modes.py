@@ -22,19 +22,19 @@ def transponders(equipment: Entry, spectrum: Spectrum, tx_osnr_db: float | None)
     for entry in equipment.list("Transceiver"):
         modes: dict[str, Any] = {}
         for mode in entry.list("mode"):
-            for name in [mode.text("format"), *(mode.get("other_name") or ())]:
+            for name in [mode.text("format"), *mode.texts("other_name")]:
                 modes[name[:80] or f"mode {len(modes) + 1}"] = _mode(mode, spectrum, tx_osnr_db, notes)
-        for name in [entry.text("type_variety"), *(entry.get("other_name") or ())]:
+        for name in [entry.text("type_variety"), *entry.texts("other_name")]:
             if modes and name:
                 found[name[:80]] = {"modes": modes, "source": "GNPy equipment"}
     return found, list(dict.fromkeys(notes))
 
 
 def _mode(mode: Entry, spectrum: Spectrum, tx_osnr_db: float | None, notes: list[str]) -> dict[str, Any]:
-    baud = mode.need("baud_rate") * 1e-9
+    baud = (mode.positive("baud_rate") or mode.need("baud_rate")) * 1e-9
     spacing = mode.number("min_spacing")
     width = max(baud, spectrum.spacing_ghz if spacing is None else spacing * 1e-9)
-    osnr, tx = mode.number("OSNR"), mode.number("tx_osnr")
+    osnr, tx = mode.level("OSNR"), mode.level("tx_osnr")
     data: dict[str, Any] = {
         "rate_gbps": round(mode.need("bit_rate") * 1e-9, 6),
         "baud_gbd": round(baud, 9),
@@ -46,7 +46,7 @@ def _mode(mode: Entry, spectrum: Spectrum, tx_osnr_db: float | None, notes: list
     if tx is not None and tx < 100:
         data["tx_osnr_db"] = tx
     for key, name in (("rx-channel-power-min-dbm", "rx_min_dbm"), ("rx-channel-power-max-dbm", "rx_max_dbm")):
-        if (level := mode.number(key)) is not None:
+        if (level := mode.level(key)) is not None:
             data[name] = level
     listed = list(mode.list("penalties"))
     for kind, name in PENALTIES.items():
@@ -64,7 +64,7 @@ def _mode(mode: Entry, spectrum: Spectrum, tx_osnr_db: float | None, notes: list
 
 def _sent(mode: Entry, spectrum: Spectrum, notes: list[str]) -> float:
     """Transmitted power [dBm]: that of the SI block, within what the mode allows."""
-    least, most = mode.number("tx-channel-power-min-dbm"), mode.number("tx-channel-power-max-dbm")
+    least, most = mode.level("tx-channel-power-min-dbm"), mode.level("tx-channel-power-max-dbm")
     level = max(spectrum.tx_dbm, -math.inf if least is None else least)
     level = min(level, math.inf if most is None else most)
     if level != spectrum.tx_dbm:

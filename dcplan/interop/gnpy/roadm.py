@@ -93,9 +93,10 @@ def _roadm(
     for key in arriving:
         way("drop", last[key], trx(site), _noise(gear.add_drop_osnr_db), gear.add_drop_pdl_db)
     drop_dbm = min((boost[key].launch_dbm for key in arriving), default=0.0) - gear.loss_db
+    drop_dbm = round(drop_dbm, 4)
     params = {
         "target_pch_out_db": drop_dbm,
-        "per_degree_pch_out_db": {booster(key): boost[key].input_dbm for key in leaving},
+        "per_degree_pch_out_db": {booster(key): round(boost[key].input_dbm, 4) for key in leaving},
         "per_degree_impairments": ways,
         "restrictions": {"preamp_variety_list": [], "booster_variety_list": []},
     }
@@ -127,5 +128,5 @@ def _profile(kind: str, noise: float, pdl_db: float, gear: Equipment) -> dict[st
         "roadm-maxloss": 0,
     }
     if noise > 0:
-        figures["roadm-osnr"] = round(-db(noise), 6)
+        figures["roadm-osnr"] = round(-db(noise), 4)
     return {f"roadm-{kind}-path": [figures]}

@@ -99,7 +99,7 @@ class Walker:
                 following = elements[number + 1].text("type") if number + 1 < len(elements) else ""
                 self._fiber(entry, joined=joined, to_fused=following == "Fused")
             elif kind == "Fused":
-                loss = entry.map("params").number("loss")
+                loss = entry.map("params").level("loss")
                 self._fused(entry, FUSED_DB if loss is None else loss)
             else:
                 self._amplifier(entry)
@@ -141,11 +141,11 @@ class Walker:
         if length <= 0:
             self.notes.append(f"{uid}: a fiber without length counts as 1 m")
             length = 1e-3
-        before = (_given(params, "con_in", self.defaults.con_in_db)) + (params.number("att_in") or 0.0)
+        before = (_given(params, "con_in", self.defaults.con_in_db)) + (params.level("att_in") or 0.0)
         behind = _given(params, "con_out", self.defaults.con_out_db)
         behind += 0.0 if to_fused else self.defaults.end_of_life_db
         coefficient = self._coefficient(uid, params)
-        lumped = sum(loss.need("loss") for loss in params.list("lumped_losses"))
+        lumped = sum(loss.need("loss", db=True) for loss in params.list("lumped_losses"))
         if lumped:
             self.notes.append(f"{uid}: lumped losses of {lumped:g} dB are counted behind the fiber")
         if entry.text("type") == "RamanFiber":
@@ -183,12 +183,11 @@ class Walker:
         """dB/km; of a loss by frequency, the largest."""
         points = [point.need("loss_coef_value") for point in params.list("loss_coef_per_frequency")]
         if isinstance(params.get("loss_coef"), dict):
-            values = params.map("loss_coef").get("value")
-            points = [float(value) for value in values] if isinstance(values, list) else []
+            points = params.map("loss_coef").numbers("value")
         if points:
             self.notes.append(f"{uid}: of its loss by frequency the largest counts, {max(points):g} dB/km")
             return max(points)
-        return params.need("loss_coef")
+        return params.need("loss_coef", db=True)
 
     def _amplifier(self, entry: Entry) -> None:
         uid, variety = entry.text("uid"), entry.text("type_variety")
@@ -211,7 +210,7 @@ class Walker:
 
 
 def _given(params: Entry, key: str, otherwise: float) -> float:
-    value = params.number(key)
+    value = params.level(key)
     return otherwise if value is None else value
 
 

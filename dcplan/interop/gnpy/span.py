@@ -33,6 +33,6 @@ def fiber_params(network: Network, fiber: FiberId, row: SpanRow) -> dict[str, An
         "length_units": "km",
         "loss_coef": round(attenuation, 9),
         "att_in": 0,
-        "con_in": round(before, 6),
-        "con_out": round(behind, 6),
+        "con_in": round(before, 4),
+        "con_out": round(behind, 4),
     }

@@ -98,9 +98,9 @@ class _Profiles:
     def __init__(self, roadm: Entry, variety: Entry) -> None:
         self.variety = variety
         self.params = roadm.map("params")
-        self.by_id = {profile.get("roadm-path-impairments-id"): profile for profile in variety.list(_LIST)}
+        self.by_id = {profile.number("roadm-path-impairments-id"): profile for profile in variety.list(_LIST)}
         self.by_way = {
-            (way.text("from_degree"), way.text("to_degree")): self.by_id.get(way.get("impairment_id"))
+            (way.text("from_degree"), way.text("to_degree")): self.by_id.get(way.number("impairment_id"))
             for way in self.params.list("per_degree_impairments")
         }
 
@@ -118,11 +118,11 @@ class _Profiles:
 
     def add_and_drop(self, degree: str) -> Figures:
         """Of one add or drop, the noisier where they differ; GNPy's add_drop_osnr is that of both together."""
-        whole = self.params.number("add_drop_osnr") or self.variety.number("add_drop_osnr") or NO_NOISE_DB
+        whole = self.params.level("add_drop_osnr") or self.variety.level("add_drop_osnr") or NO_NOISE_DB
         noise, pdl, pmd = 0.0, 0.0, 0.0
         for kind, start, end in (("add", None, degree), ("drop", None, None)):
             profile = self._profile(kind, start, end)
-            osnr = whole + db(2) if profile is None else profile.number("roadm-osnr")
+            osnr = whole + db(2) if profile is None else profile.level("roadm-osnr")
             noise = max(noise, 0.0 if osnr is None or osnr >= NO_NOISE_DB else from_db(-osnr))
             entry = self.variety if profile is None else profile
             prefix = "" if profile is None else "roadm-"
@@ -137,12 +137,12 @@ class _Profiles:
         if profile is None:
             return {
                 "express_osnr_db": None,
-                "express_pdl_db": self.variety.number("pdl") or 0.0,
+                "express_pdl_db": self.variety.level("pdl") or 0.0,
                 "pass_pmd_ps": (self.variety.number("pmd") or 0.0) * 1e12,
             }
         return {
-            "express_osnr_db": profile.number("roadm-osnr"),
-            "express_pdl_db": profile.number("roadm-pdl") or 0.0,
+            "express_osnr_db": profile.level("roadm-osnr"),
+            "express_pdl_db": profile.level("roadm-pdl") or 0.0,
             "pass_pmd_ps": (profile.number("roadm-pmd") or 0.0) * 1e12,
         }
 
