@@ -173,39 +173,6 @@ def optics(network: Network) -> Optics:
     return Optics(lines, evaluate(network, lines, routes(network)))
 
 
-def lightpaths_of(network: Network, light: Optics, names: Sequence[str]) -> tuple[Lightpath, ...]:
-    """The lightpaths that names mean: that of an id, those that end at a site, those between two sites.
-
-    UsageError for a name that is no site and no lightpath, or more than two sites.
-    """
-    from dcplan.diagnostics import did_you_mean
-    from dcplan.model.network import pair
-
-    ids = {path.id.casefold(): path for path in light.lightpaths}
-    for name in names:
-        if name not in network.sites and name.casefold() not in ids:
-            known = [*network.sites, *(path.id for path in light.lightpaths)]
-            hint = did_you_mean(name, known, "`dcplan optics FILE` lists all")
-            raise UsageError(f"there is no site and no lightpath `{name}`: {hint}")
-    if all(name in network.sites for name in names):
-        if len(names) == 1:
-            return tuple(path for path in light.lightpaths if names[0] in path.route.ends)
-        return tuple(path for path in light.lightpaths if path.route.ends == pair(names[0], names[1]))
-    if len(names) > 1:
-        raise UsageError(f"name one lightpath, one site or two sites, not `{'` and `'.join(names)}`")
-    return (ids[names[0].casefold()],)
-
-
-def dark_fibers(network: Network, light: Optics) -> tuple[FiberId, ...]:
-    """Fibers that no mode crosses from end to end, of those at whose both ends wavelengths may end."""
-    from dcplan.model.ending import ending_sites
-
-    ending = ending_sites(network)
-    alone = {path.route.fibers[0] for path in light.lightpaths if len(path.route.fibers) == 1 and path.closing}
-    ended = (name for name, fiber in network.fibers.items() if ending.issuperset(fiber.ends))
-    return tuple(name for name in ended if name not in alone)
-
-
 def export(network: Network, form: str, mode: str | None = None) -> Exported:
     """The designed network as files of another program, with what these cannot say. `form`: gnpy.
 

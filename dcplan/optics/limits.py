@@ -9,7 +9,7 @@ from dcplan.optics.allowed import allowed_transponders, fits, on_grid
 from dcplan.units import significant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from dcplan.catalog.parts import Part
     from dcplan.model.network import Network
@@ -84,21 +84,6 @@ def fiber_types(network: Network) -> list[str]:
     """Catalog ids of the types of all fibers and spans, sorted."""
     spans = {span.type for fiber in network.fibers.values() for span in fiber.spans or () if span.type}
     return sorted(spans | {fiber.type for fiber in network.fibers.values()})
-
-
-def best_per_pair(lightpaths: Sequence[Lightpath]) -> tuple[Lightpath, ...]:
-    """For each pair of sites its fastest lightpath, of equal ones that with less latency; in the order given."""
-    best: dict[tuple[str, str], Lightpath] = {}
-    for path in lightpaths:
-        held = best.get(path.route.ends)
-        if held is None or _rank(path) < _rank(held):
-            best[path.route.ends] = path
-    kept = {path.id for path in best.values()}
-    return tuple(path for path in lightpaths if path.id in kept)
-
-
-def _rank(path: Lightpath) -> tuple[float, float]:
-    return -max((budget.rate_gbps for budget in path.closing), default=0.0), path.latency_ms
 
 
 def _db(value: float) -> str:

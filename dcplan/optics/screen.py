@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dcplan.optics import unamplified
 from dcplan.optics.allowed import usable_modes
+from dcplan.optics.budget import Line
 from dcplan.optics.judged import LIMITS, Worst, limits
 from dcplan.optics.lightpath import evaluate, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy import bool_, float64, int64
     from numpy.typing import NDArray
 
     from dcplan.catalog.parts import Mode
     from dcplan.model.network import FiberId, Network, Route
-    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.budget import Budget, Lightpath
     from dcplan.optics.line import NoLine
 
     Array = NDArray[float64]
@@ -65,7 +67,7 @@ def screen(
     *,
     modes: Sequence[tuple[str, str, Mode]] | None = None,
 ) -> Screened:
-    """Every allowed mode, or the `modes` given, on every route over amplified lines.
+    """Every allowed mode, or the `modes` given, on every route; appliances, which are no modes, are left out.
 
     The figures are those of the budgets of `lightpath.evaluate`, from the same arrays.
     """
@@ -90,4 +92,23 @@ def screen(
                 gsnr[here, at] = -10 * np.log10(one.noise.total[mine])
                 channel[here, at] = one.noise.worst_thz[mine]
                 limit[here, at] = limits(one)[mine]
+    for number, at, budget in _unamplified(network, lines, routes, named):
+        margin[number, at] = -np.inf if budget.margin_db is None else budget.margin_db
+        gsnr[number, at] = np.nan if budget.gsnr_db is None else budget.gsnr_db
+        channel[number, at] = np.nan if budget.channel_thz is None else budget.channel_thz
+        limit[number, at] = LIMITS.index(budget.limit) if budget.limit in LIMITS else LIMITS.index("power")
     return Screened(network, lines, tuple(routes), named, margin, gsnr, channel, back, limit)
+
+
+def _unamplified(
+    network: Network,
+    lines: Mapping[FiberId, Line | NoLine],
+    routes: Sequence[Route],
+    modes: Sequence[tuple[str, str, Mode]],
+) -> Iterator[tuple[int, int, Budget]]:
+    """Route, mode and budget of every mode on every single fiber without amplifiers."""
+    for number, route in enumerate(routes):
+        line = lines.get(route.fibers[0]) if len(route.fibers) == 1 else None
+        if isinstance(line, Line) and not line.booster:
+            for at, budget in enumerate(unamplified.budgets(network, line, modes=modes, itemise=False)):
+                yield number, at, budget

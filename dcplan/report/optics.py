@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.optics.budget import Line
-from dcplan.optics.limits import best_per_pair, next_in_words, stop_of
+from dcplan.optics.choice import best_per_pair
+from dcplan.optics.limits import next_in_words, stop_of
 from dcplan.report.sheet import (
     NOTHING,
     Cell,

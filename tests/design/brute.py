@@ -10,7 +10,7 @@ import math
 from itertools import combinations, product
 
 from dcplan.design import cost
-from dcplan.design.problem import band_slots
+from dcplan.design.problem import band_of
 
 
 def bins_needed(widths, band):
@@ -51,7 +51,7 @@ def cheapest(net, lines, paths, demands, states, carries, most):
     """Least cost over all numbers of wavelengths 0…most per option; None where nothing carries."""
     choices = options(net, paths)
     line_of = {line.fiber: line for line in lines}
-    band = band_slots(net)
+    band = band_of(net).usable
     best = math.inf
     for counts in product(range(most + 1), repeat=len(choices)):
         waves = sum(n * usd for n, (*_, usd) in zip(counts, choices, strict=True))

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from dcplan.optics.choice import best_per_pair
 from dcplan.optics.lightpath import evaluate
-from dcplan.optics.limits import best_per_pair, left_out, next_faster, next_in_words, stop_of
+from dcplan.optics.limits import left_out, next_faster, next_in_words, stop_of
 from dcplan.optics.line import design_lines
 from tests.optics.networks import OWN_MODE, chain, flat, whole
 

@@ -140,6 +140,23 @@ def test_a_route_that_light_cannot_take_does_not_close() -> None:
     assert quick.closes[1].any()
 
 
+def test_fibers_without_amplifiers_are_screened_too() -> None:
+    gear = {"allow": {"transponders": ["400zr", "openzr+"]}}
+    network = chain(
+        {"spans": [{"length_km": 20}], "amplified": False, "multiplexed": False}, {"length_km": 60}, gear=gear
+    )
+    lines = design_lines(network)
+    found = [Route(("s0", "s1"), ("f1",)), Route(("s1", "s2"), ("f2",)), whole(network)]
+    quick = screen(network, lines, found)
+    for number, path in enumerate(evaluate(network, lines, found)):
+        told = {(budget.transponder, budget.mode): budget.closes for budget in path.budgets}
+        expected = [told.get((part, name), False) for part, name, _ in quick.modes]
+        assert quick.closes[number].tolist() == expected
+    assert quick.closes[0].any()
+    assert quick.closes[1].any()
+    assert not quick.closes[2].any()
+
+
 def test_continent_of_a_hundred_sites() -> None:
     """100 sites, 200 fibers, parallel ones among them; every site within six hops of most others."""
     network = continental()

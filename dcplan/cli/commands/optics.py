@@ -34,6 +34,7 @@ def run(
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
+    from dcplan.optics.choice import dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out
     from dcplan.report.doubt import flagged
     from dcplan.report.optics import view
@@ -57,11 +58,11 @@ def run(
         found.fibers.values(),
         found.lightpaths,
         unused=left_out(network),
-        chosen=api.lightpaths_of(network, found, names) if names else None,
+        chosen=lightpaths_of(network, found.lightpaths, names) if names else None,
         brief=not names and not everything and len(found.lightpaths) > BRIEF_ABOVE,
         saved_ms=api.latency_saved_ms(network),
         load_percent=network.policy.load_percent,
     )
     shown = flagged(shown, doubtful(network), used=fiber_types(network))
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
-    return 1 if api.dark_fibers(network, found) else 0
+    return 1 if dark_fibers(network, found.lightpaths) else 0
