@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.amplifier import MEASURED_IN_GHZ, SETTLING, ase_w, noise_figure_db, per_50_ghz_dbm
-from dcplan.optics.fiber import dispersion_at, effective_length_m, gamma_per_w_m, span_attenuation_db_per_km
-from dcplan.optics.nonlinear import interaction, optimum_w
+from dcplan.optics.fiber import effective_length_m, gamma_per_w_m, span_attenuation_db_per_km
+from dcplan.optics.nonlinear import interaction_in, optimum_w
 from dcplan.units import db, dbm, from_db
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def nli_per_w2(
         here = count * factor * effective_length_m(attenuation, length_km) ** 2
         strength[named, attenuation] = strength.get((named, attenuation), 0.0) + here
     for (named, attenuation), whole in strength.items():
-        total += whole * interaction(comb, attenuation, dispersion_at(glasses[named][0], comb.centre_thz))
+        total += whole * interaction_in(glasses[named][0], comb, attenuation)
     return total
 
 

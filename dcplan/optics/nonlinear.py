@@ -88,6 +88,13 @@ def _sloped_interaction(comb: Comb, fiber: FiberType, attenuation_db_per_km: flo
     return total
 
 
+def interaction_in(fiber: FiberType, comb: Comb, attenuation_db_per_km: float) -> Array:
+    """`interaction` in a kind of fiber, with the dispersion at each channel; not to be written to."""
+    if fiber.dispersion_slope_ps_nm2_km == 0 or not fiber.nonlinear:
+        return interaction(comb, attenuation_db_per_km, fiber.dispersion_ps_nm_km)
+    return _sloped_interaction(comb, fiber, attenuation_db_per_km)
+
+
 def span_nli_per_w2(fiber: FiberType, comb: Comb, attenuation_db_per_km: float, length_km: float) -> Array:
     """Nonlinear noise of one span, shape (channels,) [1/W²]: P_NLI = η P³, P per channel behind the input connector.
 
@@ -95,9 +102,7 @@ def span_nli_per_w2(fiber: FiberType, comb: Comb, attenuation_db_per_km: float, 
     loss of the span.
     """
     strength = (gamma_per_w_m(fiber) * effective_length_m(attenuation_db_per_km, length_km)) ** 2
-    if strength == 0 or fiber.dispersion_slope_ps_nm2_km == 0:
-        return strength * interaction(comb, attenuation_db_per_km, fiber.dispersion_ps_nm_km)
-    return strength * _sloped_interaction(comb, fiber, attenuation_db_per_km)
+    return strength * interaction_in(fiber, comb, attenuation_db_per_km)
 
 
 def optimum_w(ase_w: float, nli_per_w2: float) -> float:
