@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import latency_graph, nothing_joins, shortest
@@ -21,6 +23,7 @@ from dcplan.units import rate as in_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from dcplan.design.candidates import Graph
     from dcplan.design.cutting import Task
     from dcplan.design.program import Program
     from dcplan.design.result import Demand
@@ -48,18 +51,30 @@ class Tried:
     """Of which demands not all ways were considered, in words."""
 
 
-def structural(problem: Problem, lightpaths: Sequence[Lightpath], ways: Mapping[int, Ways]) -> Infeasible | None:
+def structural(
+    problem: Problem, lightpaths: Sequence[Lightpath], ways: Mapping[int, Ways], deadline_s: float = inf
+) -> Infeasible | None:
     """A reason that no purchase can remove: parted ends, no closing mode, a limit below the shortest route, no pair.
 
-    ways: of each demand, under one-plus-one.
+    ways: of each demand, under one-plus-one. Past `deadline_s` on the clock `now_s` no further state is looked at.
     """
-    found = [
-        (limit, reason, Shortage(demand.id, state.name, rate(demand, state), rate(demand, state)))
-        for state in problem.states
-        for demand in problem.demands
-        if rate(demand, state) > 0
-        for limit, reason in _parted(problem, lightpaths, demand, state)
-    ]
+    near = _near(problem)
+    graph = latency_graph(problem.network)
+    in_time: dict[int, list[tuple[int, ...]]] = {}
+    found = []
+    for state in problem.states:
+        for d, demand in enumerate(problem.demands):
+            asked = rate(demand, state)
+            if asked <= 0 or now_s() > deadline_s:
+                continue
+            if any(not _breaks(problem, state, chain) for chain in in_time.get(d, ())):
+                continue
+            chain = _shortest_lit(problem, near, demand, state)
+            reason = _parted(problem, lightpaths, graph, demand, state, chain)
+            if reason is None:
+                in_time.setdefault(d, []).append(chain or ())
+            else:
+                found.append((*reason, Shortage(demand.id, state.name, asked, asked)))
     if not found and problem.network.policy.scheme == "one-plus-one":
         found = [
             (limit, reason, Shortage(demand.id, problem.states[0].name, asked, asked))
@@ -110,39 +125,73 @@ def _explained(task: Task, known: Tried) -> Infeasible:
 
 
 def _parted(
-    problem: Problem, lightpaths: Sequence[Lightpath], demand: Demand, state: State
-) -> Iterator[tuple[str, str]]:
+    problem: Problem,
+    lightpaths: Sequence[Lightpath],
+    graph: Graph,
+    demand: Demand,
+    state: State,
+    chain: tuple[int, ...] | None,
+) -> tuple[str, str] | None:
+    """The limit that keeps the ends of a demand apart in a state, and why; chain: the shortest lit way, if any."""
     a, b = demand.ends
-    graph = latency_graph(problem.network)
-    passing = crossable_sites(problem.network) - state.sites
-    route = shortest(graph, a, b, passing, len(graph), without=state.fibers)
-    if route is None:
-        yield "disjointness", f"{_after(state)}{nothing_joins(problem.network, a, b)} (demand {demand.id})"
-        return
-    best = _lit_latency_ms(problem, demand, state)
-    if best is None:
+    if chain is None:
+        passing = crossable_sites(problem.network) - state.sites
+        route = shortest(graph, a, b, passing, len(graph), without=state.fibers)
+        if route is None:
+            return "disjointness", f"{_after(state)}{nothing_joins(problem.network, a, b)} (demand {demand.id})"
         limit, why = _weakest(problem.network, lightpaths, route)
-        yield limit, f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {why}"
-    elif demand.max_latency_ms is not None and best > demand.max_latency_ms * (1 + 1e-9):
-        yield (
+        return limit, f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {why}"
+    best_ms = sum(problem.latency_ms(i) for i in chain)
+    if demand.max_latency_ms is not None and best_ms > demand.max_latency_ms * (1 + 1e-9):
+        return (
             "latency",
             (
-                f"{_after(state)}the shortest lit way from {a} to {b} takes {best:.4g} ms, "
+                f"{_after(state)}the shortest lit way from {a} to {b} takes {best_ms:.4g} ms, "
                 f"{demand.id} allows {demand.max_latency_ms:.4g} ms"
             ),
         )
+    return None
 
 
-def _lit_latency_ms(problem: Problem, demand: Demand, state: State) -> float | None:
-    """Latency of the shortest chain of surviving lightpaths, each with its fastest transponders that close [ms]."""
-    graph: dict[SiteId, list[tuple[float, str, SiteId]]] = {site: [] for site in problem.network.sites}
-    for i in problem.alive(state):
-        a, b = problem.lightpaths[i].route.ends
-        graph[a].append((problem.latency_ms(i), str(i), b))
-        graph[b].append((problem.latency_ms(i), str(i), a))
-    rows = {site: tuple(ways) for site, ways in graph.items()}
-    best = shortest(rows, *demand.ends, frozenset(rows), len(rows))
-    return None if best is None else sum(problem.latency_ms(int(i)) for i in best.fibers)
+def _breaks(problem: Problem, state: State, chain: Sequence[int]) -> bool:
+    return any(state.breaks(problem.lightpaths[i].route) for i in chain)
+
+
+def _near(problem: Problem) -> dict[SiteId, list[tuple[float, int, SiteId]]]:
+    """Site -> (latency with its fastest transponders [ms], lightpath, site at its other end)."""
+    near: dict[SiteId, list[tuple[float, int, SiteId]]] = {site: [] for site in problem.network.sites}
+    for i, lightpath in enumerate(problem.lightpaths):
+        a, b = lightpath.route.ends
+        near[a].append((problem.latency_ms(i), i, b))
+        near[b].append((problem.latency_ms(i), i, a))
+    return near
+
+
+def _shortest_lit(
+    problem: Problem, near: Mapping[SiteId, Sequence[tuple[float, int, SiteId]]], demand: Demand, state: State
+) -> tuple[int, ...] | None:
+    """The chain of surviving lightpaths of least latency, each with its fastest transponders that close (Dijkstra)."""
+    start, end = demand.ends
+    queue: list[tuple[float, SiteId]] = [(0.0, start)]
+    least = {start: 0.0}
+    came: dict[SiteId, tuple[int, SiteId]] = {}
+    while queue:
+        spent, site = heapq.heappop(queue)
+        if spent > least[site]:
+            continue
+        if site == end:
+            break
+        for more, i, there in near[site]:
+            if spent + more < least.get(there, inf) and not state.breaks(problem.lightpaths[i].route):
+                least[there], came[there] = spent + more, (i, site)
+                heapq.heappush(queue, (spent + more, there))
+    if end not in came:
+        return None
+    chain, site = [], end
+    while site != start:
+        i, site = came[site]
+        chain.append(i)
+    return tuple(chain)
 
 
 def _weakest(network: Network, lightpaths: Sequence[Lightpath], route: Route) -> tuple[str, str]:

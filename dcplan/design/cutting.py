@@ -123,6 +123,9 @@ def root(loop: Loop) -> bool:
             raise SolverError("the relaxation of the design problem gave no answer")
         if not separate(loop, loop.linear.values) or now_s() > loop.task.deadline_s:
             break
+    else:
+        if loop.linear.solve() != "optimal":  # so that there is a dual for each row
+            return False
     values = loop.linear.values
     for key, held in list(loop.cuts.items()):
         have = sum(value * values[i] for i, value in held.row.terms.items())
@@ -179,13 +182,15 @@ def cost(loop: Loop, values: Sequence[float]) -> float:
 
 def _between_shores(loop: Loop, capacity: Sequence[float], pairs: Sequence[float], point: Any) -> list[_Broken]:
     """Broken inequalities between shores: of one state, and sums over states that lose different fibers."""
-    found = []
+    found: list[_Broken] = []
     wanted: dict[tuple[int, int, bool], None] = {}
     for shore, state, over_paths in loop.shore_cuts.tightest(capacity, pairs, LOOKED_AT):
         wanted[shore, state, over_paths] = None
         if loop.rounding:
             wanted[shore, -1, over_paths] = None
     for key in wanted:
+        if found and now_s() > loop.task.deadline_s:
+            break
         kept = loop.forms.get(key) or _looked_at(loop, *key)
         found += _breaking(*kept, point, VIOLATED)
     return found

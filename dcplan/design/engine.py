@@ -25,7 +25,7 @@ from dcplan.model.grid import SLOT_GHZ
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from dcplan.design.cutting import Held
+    from dcplan.design.cutting import Held, Loop
     from dcplan.design.result import Channel, Demand, Routing
     from dcplan.design.ways import Ways
     from dcplan.model.network import FiberId, Network
@@ -80,7 +80,7 @@ def design(
     deadline_s = now_s() + options.time_limit_s
     made = problem(network, lines, lightpaths, demands, states)
     task, listed = _task(made, options, deadline_s)
-    known = structural(made, lightpaths, listed)
+    known = structural(made, lightpaths, listed, deadline_s)
     if known is not None:
         return known
     answer = _answer(task, listed)
@@ -135,24 +135,27 @@ def _held(task: Task, listed: dict[int, Ways], late: Sequence[int]) -> Task:
     return replace(task, ways={d: ways.ways for d, ways in listed.items()})
 
 
-def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, tuple[Held, ...]]:
-    """The task with demands held to their ways that are too late already in the relaxation, and the cuts so far.
+def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
+    """The task with demands held to their ways that are too late already in the relaxation, and its loop so far.
 
     Only saves solves: what is not foreseen here is found in the answer.
     """
-    known: tuple[Held, ...] = ()
     made = task.problem
+    loop: Loop | None = None
     while any(demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(made.demands)):
-        loop = start(task, known)
+        loop = start(task, tuple(loop.cuts.values()) if loop else ())
         if not root(loop) or now_s() > task.deadline_s:
-            break
-        known = tuple(loop.cuts.values())
+            return task, loop
         counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
-        late = [d for d in too_late(made, route_states(made, task.ways, counts)) if d not in task.ways]
+        try:
+            routing = route_states(made, task.ways, counts)
+        except SolverError:  # the relaxation is not yet one that carries everything
+            return task, loop
+        late = [d for d in too_late(made, routing) if d not in task.ways]
         if not late:
-            break
+            return task, loop
         task = _held(task, listed, late)
-    return task, known
+    return task, start(task, tuple(loop.cuts.values())) if loop else None
 
 
 def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
@@ -160,10 +163,12 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
     made, bound = task.problem, 0.0
     repairs: tuple[FiberId, ...] = ()
     known: tuple[Held, ...] = ()
+    begun: Loop | None = None
     if not task.protected:
-        task, known = _foreseen(task, listed)
+        task, begun = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
-        sized = size(task, known)
+        sized = size(task, known, begun)
+        begun = None
         if sized is None:
             held = bool(task.ways) and not task.protected
             return explain(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))

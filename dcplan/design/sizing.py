@@ -8,7 +8,7 @@ on the whole model at any time.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate, start, whole
@@ -29,6 +29,8 @@ LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
 """Share of the time that is left to the rescue while there is no answer yet; no more than `LAST_S`."""
+ROUNDING = 1e-6
+"""A share of a wavelength or pair that is rounding."""
 TIE_NODES = 100
 TIE_CHOICES = 400
 """Nodes of the tie-break after the optimum, and the number of choices above which it is skipped."""
@@ -67,12 +69,13 @@ class _Best:
         return self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
 
-def size(task: Task, known: Sequence[Held] = ()) -> Sized | None:
+def size(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> Sized | None:
     """The cheapest purchase under which every state can be carried; None where there is none.
 
-    `known` are cuts of an earlier, less constrained task. SolverError where time ran out without any answer.
+    `known` are cuts of an earlier, less constrained task; `begun` is a loop of this very task. SolverError where time
+    ran out without any answer.
     """
-    loop = start(task, known)
+    loop = begun or start(task, known)
     if not root(loop):
         return None
     task.say(f"relaxation US$ {loop.linear.objective / USD:,.0f}, {len(loop.cuts)} cuts")
@@ -138,9 +141,17 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
 
 
 def _rescue(loop: Loop, best: _Best) -> None:
-    """When time is up without an answer: never take back what was bought, and add until every state is carried."""
-    floor = [0.0] * len(loop.program.columns)
+    """When time is up without an answer: round the relaxation up; failing that, add until every state is carried."""
     end = max(loop.task.deadline_s, now_s() + LAST_S)
+    loop.task = replace(loop.task, deadline_s=end)
+    while now_s() < end - LAST_S / 4:
+        up = _rounded_up(loop)
+        if up is not None and not separate(loop, up):
+            best.offer(up, cost(loop, up))
+            return
+        if up is None or loop.linear.solve() != "optimal":
+            break
+    floor = [0.0] * len(loop.program.columns)
     for _ in range(ROOT_ROUNDS):
         columns = [
             replace(column, lower=min(low, column.upper))
@@ -155,6 +166,26 @@ def _rescue(loop: Loop, best: _Best) -> None:
             return
         floor = [value if column.integer else 0.0 for column, value in zip(columns, values, strict=True)]
     raise SolverError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+
+
+def _rounded_up(loop: Loop) -> tuple[float, ...] | None:
+    """What the relaxation buys, each wavelength and then each pair rounded up; None where there are not so many."""
+    values, columns = list(loop.linear.values), loop.program.columns
+    for i in loop.bought.wavelengths:
+        values[i] = float(ceil(values[i] - ROUNDING))
+    fiber_of = {i: fiber for fiber, i in loop.bought.pairs.items()}
+    needed = dict.fromkeys(fiber_of, 0.0)
+    for row in loop.program.rows[: loop.base]:
+        pair = next((i for i, value in row.terms.items() if i in fiber_of and value < 0), None)
+        if pair is not None and row.upper == 0:
+            taken = sum(value * values[i] for i, value in row.terms.items() if i != pair)
+            needed[pair] = max(needed[pair], float(ceil(taken / -row.terms[pair] - ROUNDING)))
+    for pair, count in needed.items():
+        values[pair] = count
+        if fiber_of[pair] in loop.bought.opened:
+            values[loop.bought.opened[fiber_of[pair]]] = float(count > 0)
+    most = all(values[i] <= columns[i].upper for i in (*loop.bought.wavelengths, *fiber_of))
+    return tuple(values) if most else None
 
 
 def _sized(loop: Loop, best: _Best) -> Sized:

@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dcplan.catalog.parts import Mode, Transponder
-from dcplan.design import ways
+from dcplan.design import cutting, ways
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole
 from dcplan.design.problem import problem
@@ -204,6 +204,15 @@ def test_slowest_ridden_is_enumeration(steps, total):
     sums = [one for one in product(*steps) if sum(one) == total]
     got = slowest_ridden(steps, float(total))
     assert got == ([max(one[at] for one in sums) for at in range(len(steps))] if sums else None)
+
+
+def test_a_relaxation_that_does_not_carry_everything_foresees_nothing(monkeypatch):
+    """With one round of cuts the relaxation falls short; the answer is the same."""
+    net, paths = two_kinds(factory.network([*"abcd"], RING, modes=FAST, price=30_000.0), only=single)
+    demands = [factory.demand(net, "x", "a", "c", 900, max_latency_ms=9.0), factory.demand(net, "y", "b", "d", 500)]
+    whole_rounds = solved(net, paths, demands)
+    monkeypatch.setattr(cutting, "ROOT_ROUNDS", 1)
+    assert solved(net, paths, demands).cost_usd == pytest.approx(whole_rounds.cost_usd)
 
 
 def test_more_ways_than_were_listed_are_said(monkeypatch):
