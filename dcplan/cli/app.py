@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from difflib import get_close_matches
@@ -163,6 +164,7 @@ def _origin(error: Exception) -> str:
 
 def main() -> None:
     """The program: run the command line of this process and exit."""
+    gc.set_threshold(100_000)  # a file of 10,000 lines makes a million objects and no garbage
     terminal.keep_stdout()
     code = run(sys.argv[1:])
     try:

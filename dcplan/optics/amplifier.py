@@ -137,7 +137,9 @@ def settled_w(noise_factor: Callable[[float], float], need: Need, most_w: float)
     power = most_w
     for _ in range(SETTLING):
         ase = ase_w(noise_factor(dbm(power)), need.frequency_thz, need.baud_gbd)
-        power = min(optimum_w(ase, need.nli_per_w2), most_w)
+        before, power = power, min(optimum_w(ase, need.nli_per_w2), most_w)
+        if power == before:
+            break
     return power
 
 

@@ -94,12 +94,16 @@ def _in_band(network: Network, fiber: FiberId, band: NamedBand, spans: tuple[Pla
     cut = cable.spans is None and cable.huts_km is None and policy.span_split == "equal"
     if cut and spans[0].loss_db > limit_db + 1e-9:
         return NoLine(fiber, f"connectors, splices and repairs alone exceed the span loss limit of {limit_db:g} dB", 1)
-    plant, ways = _Plant(network, fiber, allowed_amplifiers(network, band), reference_comb(band), band), []
-    for numbered in (list(enumerate(spans, 1)), list(enumerate(spans, 1))[::-1]):
-        rows = _amplify(plant, numbered)
-        if isinstance(rows, NoLine):
-            return rows
-        ways.append(rows)
+    plant = _Plant(network, fiber, allowed_amplifiers(network, band), reference_comb(band), band)
+    numbered = list(enumerate(spans, 1))
+    forward = _amplify(plant, numbered)
+    if isinstance(forward, NoLine):
+        return forward
+    mirrored = cable.spans is None and spans == spans[::-1]  # then both directions need the same
+    back = forward if mirrored else _amplify(plant, numbered[::-1])
+    if isinstance(back, NoLine):
+        return back
+    ways = [forward, back]
     nli = plant.nli_per_w2(spans)
     add_db = max(terminal(network, site)[1].loss_db for site in cable.ends)
     given = plant.serving(cable.booster)
