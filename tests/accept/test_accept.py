@@ -25,6 +25,14 @@ def seconds(*args: str) -> float:
     return time.perf_counter() - start
 
 
+def slowness() -> float:
+    """How much slower than the machine that the times are set for: 105 ms there for three million turns of a loop."""
+    start = time.perf_counter()
+    for _ in range(3_000_000):
+        pass
+    return max(1.0, (time.perf_counter() - start) / 0.105)
+
+
 @pytest.mark.accept
 @pytest.mark.parametrize("file", TOPOLOGIES, ids=lambda file: file.stem)
 def test_time_of_every_shipped_plan(file: Path) -> None:
@@ -56,6 +64,7 @@ def test_ten_thousand_lines_are_validated_in_two_seconds(tmp_path: Path) -> None
         lines += [f"  d{len(lines)}:", f"    between: [s{a}, s{b}]", "    gbps: 100"]
     file = tmp_path / "grid.yaml"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    took = seconds("validate", str(file))
-    print(f"validate {len(lines):,} lines: {took:.1f} s")
-    assert took < 2
+    before, took, after = slowness(), seconds("validate", str(file)), slowness()
+    slower = max(before, after)
+    print(f"validate {len(lines):,} lines: {took:.1f} s on a machine {slower:.1f} times slower than the reference")
+    assert took < 2 * slower
