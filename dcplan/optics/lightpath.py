@@ -188,8 +188,10 @@ def loads_of(network: Network, ways: Sequence[Way], comb: Comb, beside: Sequence
     """Every way under a load of one mode: launch power, amplifier noise, nonlinear noise; `beside`: of other bands."""
     shape = Shape.of(network)
     each: list[Loading] = []
+    plain: dict[tuple[FiberId, int], Loading] = {}  # a line that is alike both ways has the same rows in both
     for number, way in enumerate(ways):
-        loading = plain_load(network, way, comb)
+        key = (way.line.fiber, id(way.rows))
+        loading = plain.get(key) or plain.setdefault(key, plain_load(network, way, comb))
         kinds = kinds_of(network, way)
         if shape.matters(kinds):
             lit = beside[number] if beside else ()
