@@ -114,7 +114,10 @@ def _explained(task: Task, known: Tried) -> Infeasible:
         return Infeasible("latency", f"without latency limits there is a design; within them {who}", shortages)
     if known.repaired:
         return Infeasible(
-            "spectrum", f"the channels fit by width, not by their places in the spectrum: {who}", shortages
+            "spectrum",
+            "the channels fit by width, not by their places in the spectrum, as far as was searched (no proof that there "
+            f"are none): {who}",
+            shortages,
         )
     loop = start(task)
     loop.rounding = False
