@@ -115,8 +115,8 @@ def _explained(task: Task, known: Tried) -> Infeasible:
     if known.repaired:
         return Infeasible(
             "spectrum",
-            "the channels fit by width, not by their places in the spectrum, as far as was searched (not proven to have "
-            f"none): {who}",
+            "the channels fit by width, not by their places in the spectrum, as far as was searched (not proven to "
+            f"have none): {who}",
             shortages,
         )
     loop = start(task)
