@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.assess.result import Assessment
+    from dcplan.assess.view import NetworkView
     from dcplan.catalog.parts import Part
-    from dcplan.design.result import Demand, Design, Infeasible
+    from dcplan.design.result import Demand, Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding, Rule
     from dcplan.interop.gnpy.bring import Imported
@@ -316,7 +317,8 @@ def plan(
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")
-    assessment, rows = _assessed(network, light.lightpaths, answer, states, jobs)
+    view = NetworkView(light.lightpaths, answer)
+    assessment, rows = _assessed(network, view, states, jobs)
     stated = {
         "solver": answer.proof.solver,
         "time_limit_s": f"{options.time_limit_s:g}",
@@ -333,24 +335,18 @@ def plan(
         assessment,
         rows,
         assumptions_of(network, answer, jobs),
-        saved(network, NetworkView(light.lightpaths, answer), jobs),
+        saved(network, view, jobs),
     )
 
 
 def _assessed(
-    network: Network,
-    lightpaths: tuple[Lightpath, ...],
-    made: Design,
-    states: Sequence[State],
-    jobs: Sequence[JobTraffic],
+    network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]
 ) -> tuple[Assessment, tuple[PlanRow, ...]]:
     """A design in every state, and the parallelism plans of each job on it."""
     from dcplan.assemble import rows_of
     from dcplan.assess.compare import compare
     from dcplan.assess.states import assess
-    from dcplan.assess.view import NetworkView
 
-    view = NetworkView(lightpaths, made)
     rows = [
         row
         for job in jobs
@@ -411,6 +407,8 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     closes among the channels that are lit beside it, whatever their widths.
     """
     from dcplan.assemble import fibers_of, sites_of
+    from dcplan.assess.as_lit import not_closing
+    from dcplan.assess.view import NetworkView
     from dcplan.design.result import Infeasible
     from dcplan.design.verify import verify as check_design
     from dcplan.model.states import promised_states
@@ -431,7 +429,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     faults = check_design(network, light.lines, light.lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
-        assessment, rows = _assessed(network, light.lightpaths, made.design, states, jobs)
+        assessment, rows = _assessed(network, NetworkView(light.lightpaths, made.design), states, jobs)
         compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
     wrong = [
         f"the {what} of the plan are not what the topology gives"
@@ -440,27 +438,4 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     if wrong or faults:
         return (*wrong, *faults)
-    return _not_closing(network, light, made)
-
-
-def _not_closing(network: Network, light: Optics, made: Plan) -> tuple[str, ...]:
-    """The wavelengths of a plan without other faults that have no margin beside those that are lit with them."""
-    from dcplan.model.grid import centre_thz
-    from dcplan.optics.as_lit import LitChannel, margins_as_lit
-
-    lines = {line.fiber: line for line in light.lines}
-    budgets = {
-        (path.id, one.transponder, one.mode): (path.route, one) for path in light.lightpaths for one in path.budgets
-    }
-    lit = []
-    for channel in made.design.channels:
-        route, budget = budgets[channel.lightpath, channel.transponder, channel.mode]
-        if all(lines[fiber].booster for fiber in route.fibers):
-            lit.append((channel, LitChannel(route, budget, centre_thz(channel.n), channel.pairs)))
-    margins = margins_as_lit(network, lines, [one for _, one in lit])
-    return tuple(
-        f"{channel.transponder} {channel.mode} on {channel.lightpath} at n = {channel.n} does not close beside the "
-        f"channels lit with it: {'no margin' if margin is None else f'{margin:.2f} dB'}"
-        for (channel, _), margin in zip(lit, margins, strict=True)
-        if margin is None or margin < 0
-    )
+    return not_closing(network, light.lines, light.lightpaths, made.design)

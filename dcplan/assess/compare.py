@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.model.states import HEALTHY
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
-from dcplan.training.step import Layout, Links, Misfit, StepTime
+from dcplan.training.step import Layout, Links, StepTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,28 +49,27 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
     for layout in job.layouts:
         load = job.workload
         needed = needed_rates(load, layout, job.latency_ms, target)
+        alone, pattern = one_site(load, layout), cross_site_gb(load, layout)
         found.append(
             Compared(
                 layout=layout,
-                alone=one_site(load, layout),
-                healthy=step_time(load, layout, links_in(HEALTHY, cross_site_gb(load, layout))),
-                overhead_worst_percent=_worst_overhead(job, layout, states, links_in),
+                alone=alone,
+                healthy=step_time(load, layout, links_in(HEALTHY, pattern)),
+                overhead_worst_percent=_worst_overhead_percent(
+                    alone.step_s,
+                    [
+                        step_time(load, layout, links_in(state, pattern)).step_s
+                        for state in states
+                        if not state.healthy and state.sites.isdisjoint(job.sites)
+                    ],
+                ),
                 needed_gbps=None if needed is None else max(needed.values(), default=0.0),
             )
         )
     return tuple(sorted(found, key=lambda row: row.rank))
 
 
-def _worst_overhead(job: JobPlans, layout: Layout, states: Sequence[State], links_in: LinksIn) -> float | None:
+def _worst_overhead_percent(alone_s: float, steps_s: Sequence[float]) -> float | None:
     """Largest overhead over the failures that leave all sites of the job alive; none without such failures [%]."""
-    worst: float | None = None
-    alone = one_site(job.workload, layout).step_s
-    for state in states:
-        if state.healthy or not state.sites.isdisjoint(job.sites):
-            continue
-        if isinstance(job.in_state(layout, state), Misfit):
-            continue
-        step = step_time(job.workload, layout, links_in(state, cross_site_gb(job.workload, layout))).step_s
-        overhead = 100 * (step / alone - 1)
-        worst = overhead if worst is None else max(worst, overhead)
-    return worst if worst is None or math.isfinite(worst) else None
+    worst = max((100 * (step / alone_s - 1) for step in steps_s), default=math.inf)
+    return worst if math.isfinite(worst) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dcplan.design.routing import max_min
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.result import Demand, Design, Flow
     from dcplan.design.traffic import JobTraffic
-    from dcplan.model.network import Pair
+    from dcplan.model.network import Pair, Route
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
 
@@ -22,18 +23,23 @@ RESERVED = "one-plus-one"
 """The scheme under which capacity is set aside for each demand, so that nobody gets more than was asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NetworkView:
     """What is lit, state by state."""
 
     lightpaths: tuple[Lightpath, ...]
     design: Design
 
+    @cached_property
+    def _routes(self) -> dict[str, Route]:
+        return {lightpath.id: lightpath.route for lightpath in self.lightpaths}
+
     def left_gbps(self, state: State) -> float:
         """Capacity of the wavelengths that survive, each direction [Gb/s]."""
-        routes = {lightpath.id: lightpath.route for lightpath in self.lightpaths}
         return sum(
-            lit.count * lit.rate_gbps for lit in self.design.wavelengths if not state.breaks(routes[lit.lightpath])
+            lit.count * lit.rate_gbps
+            for lit in self.design.wavelengths
+            if not state.breaks(self._routes[lit.lightpath])
         )
 
     def lost_gbps(self, state: State) -> float:
@@ -47,8 +53,7 @@ class NetworkView:
 
     def breaks(self, state: State, flow: Flow) -> bool:
         """The state takes a lightpath that the flow uses."""
-        routes = {lightpath.id: lightpath.route for lightpath in self.lightpaths}
-        return any(state.breaks(routes[lightpath]) for lightpath in flow.lightpaths)
+        return any(state.breaks(self._routes[lightpath]) for lightpath in flow.lightpaths)
 
     def flows(self, state: State) -> tuple[Flow, ...]:
         """The routes of the plan in a state."""

@@ -26,9 +26,8 @@ SHORT = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """The least total shortage of a state, who bears it, and a violated inequality."""
+    """The least total shortage of a state: who bears it, and a violated inequality."""
 
-    total_gbps: float
     by_demand: Mapping[int, float]
     """[Gb/s]"""
     cut: Cut
@@ -77,7 +76,7 @@ class StateCheck:
         if self._linear.objective <= least:
             return None
         by_demand = {d: self._linear.values[u] / TBPS for d, u in self._short.items() if self._linear.values[u] > least}
-        return Short(self._linear.objective / TBPS, by_demand, self._metric(state))
+        return Short(by_demand, self._metric(state))
 
     def _within_gbps(self, hop: Hop, counts: Sequence[float]) -> float:
         return sum(counts[j] * self.problem.choices[j].gbps for j in self._within[hop])
