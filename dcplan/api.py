@@ -292,6 +292,7 @@ def plan(
     from dcplan.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
+    from dcplan.design.circuits import lightpaths_of
     from dcplan.design.engine import Options, design
     from dcplan.design.result import Infeasible
     from dcplan.model.states import promised_states
@@ -307,17 +308,18 @@ def plan(
     states = promised_states(network)
     tell("link budgets")
     light = optics(network)
+    lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
     traffic = _traffic(network, states)
     if isinstance(traffic, Infeasible):
         return traffic
     jobs, demands = traffic
     tell("design")
-    answer = design(network, light.lines, light.lightpaths, demands, states, options)
+    answer = design(network, light.lines, lightpaths, demands, states, options)
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")
-    view = NetworkView(light.lightpaths, answer)
+    view = NetworkView(lightpaths, answer)
     assessment, rows = _assessed(network, view, states, jobs)
     stated = {
         "solver": answer.proof.solver,
@@ -330,7 +332,7 @@ def plan(
         network,
         stated,
         light.lines,
-        light.lightpaths,
+        lightpaths,
         answer,
         assessment,
         rows,
@@ -409,6 +411,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.assemble import fibers_of, sites_of
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView
+    from dcplan.design.circuits import lightpaths_of
     from dcplan.design.result import Infeasible
     from dcplan.design.verify import verify as check_design
     from dcplan.model.states import promised_states
@@ -416,6 +419,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
 
     states = promised_states(network)
     light = optics(network)
+    lightpaths = (*light.lightpaths, *lightpaths_of(network))
     traffic = _traffic(network, states)
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
@@ -424,12 +428,12 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
         ("lines", light.lines, made.lines),
-        ("link budgets", light.lightpaths, made.lightpaths),
+        ("link budgets", lightpaths, made.lightpaths),
         ("demands", demands, made.design.demands),
     ]
-    faults = check_design(network, light.lines, light.lightpaths, demands, states, made.design, _asked_gap(made))
+    faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
-        assessment, rows = _assessed(network, NetworkView(light.lightpaths, made.design), states, jobs)
+        assessment, rows = _assessed(network, NetworkView(lightpaths, made.design), states, jobs)
         compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
     wrong = [
         f"the {what} of the plan are not what the topology gives"
@@ -438,4 +442,4 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     if wrong or faults:
         return (*wrong, *faults)
-    return not_closing(network, light.lines, light.lightpaths, made.design)
+    return not_closing(network, light.lines, lightpaths, made.design)

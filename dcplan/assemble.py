@@ -221,6 +221,8 @@ def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:
         yield Assumption(f"amplifier {name}", value, part.source, part.confidence)
     modes: dict[str, dict[str, None]] = {}
     for lit in design.wavelengths:
+        if lit.transponder in network.circuits:
+            continue
         modes.setdefault(lit.transponder, {})[lit.mode] = None
     for name, used in modes.items():
         if name in catalog.transponders:

@@ -74,7 +74,10 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     about = network.fibers[fiber]
     wider = {**network.fibers, fiber: about.model_copy(update={"pairs": about.pairs + 1})}
     grown = replace(network, topology=network.topology.model_copy(update={"fibers": wider}))
-    choices = tuple(replace(choice, most=choice.most + made.slots // choice.slots) for choice in made.choices)
+    choices = tuple(
+        replace(choice, most=choice.most + made.slots // choice.slots) if choice.slots else choice
+        for choice in made.choices
+    )
     until_s = min(task.deadline_s, now_s() + RESOLVED_S)
     if until_s <= now_s():
         return "not known: time ran out"

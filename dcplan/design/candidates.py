@@ -97,7 +97,7 @@ def _walks(graph: Graph, a: SiteId, most_hops: int) -> int:
 
 
 def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> float | None:
-    """Latency of light, one way, on the shortest route of surviving fibers; none where no route survives [ms].
+    """One-way latency of the shortest route of surviving fibers and circuits; none where no route survives [ms].
 
     Every site on the way lets light pass, or cuts wavelengths and starts them again.
     """
@@ -112,7 +112,15 @@ def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> fl
 def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:
     """In words that no route is left between two sites, and at which sites everything ends."""
     walls = [site for site in network.sites if site not in crossable_sites(network)]
-    return f"no fiber joins {a} and {b}" + (f" past {', '.join(walls)}, which nothing crosses" if walls else "")
+    return f"no {_ways(network)} joins {a} and {b}" + (
+        f" past {', '.join(walls)}, which nothing crosses" if walls else ""
+    )
+
+
+def _ways(network: Network) -> str:
+    """What could join two sites."""
+    there = (("fiber", network.fibers), ("circuit", network.circuits))
+    return " or ".join(what for what, some in there if some) or "fiber"
 
 
 def length_graph(network: Network) -> Graph:
@@ -121,8 +129,8 @@ def length_graph(network: Network) -> Graph:
 
 
 def latency_graph(network: Network) -> Graph:
-    """The fibers with their one-way latencies [ms]."""
-    return _graph(network, {name: network.fiber_latency_ms(name) for name in network.fibers})
+    """The fibers and circuits with their one-way latencies [ms]."""
+    return _graph(network, {name: network.edge_latency_ms(name) for name in network.edges})
 
 
 def shortest(
@@ -208,7 +216,7 @@ def _graph(network: Network, weight: Mapping[FiberId, float]) -> Graph:
     return {
         site: tuple(
             (weight[fiber], fiber, other)
-            for fiber, other in network.neighbours(site)
+            for fiber, other in network.edges_at(site)
             if other != site and fiber in weight
         )
         for site in network.sites

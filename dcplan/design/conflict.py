@@ -204,6 +204,8 @@ def _weakest(network: Network, lightpaths: Sequence[Lightpath], route: Route) ->
         sites = ", ".join(uncut)
         return "reach", f"no mode closes through {sites}, where `regenerate: false` lets no wavelength start again"
     for fiber in route.fibers:
+        if fiber in network.circuits:
+            continue
         single = [path for path in lightpaths if path.route.fibers == (fiber,)]
         if any(path.closing for path in single):
             continue
@@ -240,14 +242,15 @@ def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
     """The set of sites whose fibers, all pairs lit and full, fall shortest of what must cross, in which state."""
     cuts = ShoreCuts(problem)
     most = [float(problem.network.fibers[fiber].pairs) for fiber in problem.fibers]
-    none = [0.0] * len(problem.lightpaths)
+    leased = _leasable_gbps(problem)
     worst: tuple[float, str] = (1e-6, "")
-    for shore, state, over_paths in cuts.tightest(none, most, 2000):
+    for shore, state, over_paths in cuts.tightest(leased, most, 2000):
         if over_paths:
             continue
         cut = cuts.cut(shore, state, over_paths=False)
         need = cut.need_gbps(problem)
         have = sum(problem.network.fibers[f].pairs * cuts.pair_gbps[f] for f in cut.fibers)
+        have += sum(leased[i] for i in cut.lightpaths)
         twice = protected and problem.states[state].healthy
         if twice:
             need = 2 * sum(whole_rate(problem.demands[d], problem.states) for d in cut.distances)
@@ -260,11 +263,26 @@ def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float, *, twi
     state = problem.states[cut.state]
     sites = ", ".join(cut.shore)
     both = ", both ways of each demand," if twice else ""
-    pairs = " + ".join(f"{fiber} ({_pairs(problem.network.fibers[fiber].pairs)})" for fiber in cut.fibers) or "no fiber"
+    over = [f"{fiber} ({_pairs(problem.network.fibers[fiber].pairs)})" for fiber in cut.fibers]
+    over += [f"circuit {problem.circuit(i)}" for i in cut.lightpaths]
+    had = "lit" if cut.fibers or not cut.lightpaths else "leased"
     return (
         f"{_after(state)}sites {{{sites}}} need {in_words(need)}{both} to the rest, "
-        f"{in_words(have)} can be lit on {pairs}"
+        f"{in_words(have)} can be {had} on {' + '.join(over) or 'no fiber'}"
     )
+
+
+def _leasable_gbps(problem: Problem) -> list[float]:
+    """The most that each circuit can carry; 0 for light over own fibers, which has pairs to count [Gb/s]."""
+    most = [0.0] * len(problem.lightpaths)
+    for circuit, i in problem.circuits.items():
+        sizes = [problem.choices[j] for j in problem.offered[i]]
+        if problem.network.circuits[circuit].pick == "one":
+            leased = max((choice.gbps for choice in sizes if not choice.least), default=0.0)
+            most[i] = leased + sum(choice.gbps for choice in sizes if choice.least)
+        else:
+            most[i] = sum(choice.gbps * choice.most for choice in sizes)
+    return most
 
 
 def _pairs(count: int) -> str:

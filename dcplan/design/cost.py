@@ -94,13 +94,28 @@ def _in_band(item: BillItem, band: str) -> BillItem:
     return replace(item, what=what, unit_usd=unit, total_usd=unit * item.quantity, source=source, confidence="low")
 
 
-def build_items(network: Network, fiber: FiberId) -> list[BillItem]:
-    """Building the route, once, whatever the number of pairs: US$/km × km; nothing where it stands already."""
-    about = network.fibers[fiber]
+def module_items(network: Network, circuit: FiberId, module: str, count: int) -> list[BillItem]:
+    """Modules of a circuit at the price of the file; nothing for what is there already."""
+    about = network.circuits[circuit].modules.get(module)
+    if about is None:
+        return []
+    what = f"{module} of a circuit, {about.gbps:g} Gb/s"
+    return [BillItem(circuit, what, count, about.usd, about.usd * count, "topology file", "high")]
+
+
+def build_items(network: Network, edge: FiberId) -> list[BillItem]:
+    """Once, whatever the number of pairs or modules: building a route, US$/km × km, or setting up a circuit.
+
+    Nothing where it stands already.
+    """
+    if edge in network.circuits:
+        usd = network.circuits[edge].build_usd
+        return [BillItem(edge, "setting up the circuit", 1, usd, usd, "topology file", "high")] if usd else []
+    about = network.fibers[edge]
     if not about.build_usd_per_km:
         return []
     unit = about.build_usd_per_km * about.total_km
-    return [BillItem(fiber, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")]
+    return [BillItem(edge, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")]
 
 
 def bill(
@@ -112,8 +127,15 @@ def bill(
 ) -> tuple[BillItem, ...]:
     """The bill of materials of what is lit, equal items added up, dearest first."""
     items: list[BillItem] = []
+    leased: dict[FiberId, None] = {}
     for lit in wavelengths:
-        items += wavelength_items(network, lightpaths[lit.lightpath], lit.transponder, lit.count)
+        if lit.transponder not in network.circuits:
+            items += wavelength_items(network, lightpaths[lit.lightpath], lit.transponder, lit.count)
+        elif modules := module_items(network, lit.transponder, lit.mode, lit.count):
+            items += modules
+            leased[lit.transponder] = None
+    for circuit in leased:
+        items += build_items(network, circuit)
     for fiber, count in pairs.items():
         if count:
             items += pair_items(network, lines[fiber], count) + build_items(network, fiber)

@@ -30,11 +30,11 @@ TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Σ weight × capacity of lightpaths (or of lit pairs) ≥ Σ distance × rate of demands, in one state."""
+    """Σ weight × capacity of lightpaths (or of lit pairs and circuits) ≥ Σ distance × rate of demands, in one state."""
 
     state: int
     lightpaths: Mapping[int, float]
-    """Lightpath -> weight; empty for a cut over fiber pairs."""
+    """Lightpath -> weight; in a cut over fiber pairs only circuits."""
     fibers: Mapping[FiberId, float]
     """Fiber -> weight."""
     distances: Mapping[int, float]
@@ -164,7 +164,7 @@ def _lit_sites(problem: Problem) -> set[SiteId]:
 
 
 def _connected(problem: Problem, sites: Sequence[SiteId]) -> list[tuple[SiteId, ...]]:
-    near = {site: sorted({other for _, other in problem.network.neighbours(site)} & set(sites)) for site in sites}
+    near = {site: sorted({other for _, other in problem.network.edges_at(site)} & set(sites)) for site in sites}
     found: dict[tuple[SiteId, ...], None] = {(site,): None for site in sites}
     level = list(found)
     while level and len(found) < MOST_SHORES and len(level[0]) <= len(sites) // 2:
@@ -209,7 +209,6 @@ class ShoreCuts:
             return np.stack([inside[a] != inside[b] for a, b in ends], axis=1).astype(float)
 
         fiber_ends = [(problem.network.fibers[f].ends[0], problem.network.fibers[f].ends[1]) for f in problem.fibers]
-        self._index = {fiber: i for i, fiber in enumerate(problem.fibers)}
         self._paths = np.asarray(crossing([lightpath.route.ends for lightpath in problem.lightpaths]))
         self._fibers = np.asarray(crossing(fiber_ends))
         self._demands = np.asarray(crossing([demand.ends for demand in problem.demands]))
@@ -226,7 +225,10 @@ class ShoreCuts:
             ],
             dtype=float,
         ).reshape(len(problem.states), len(problem.fibers))
+        self._leased = np.array([problem.circuit(i) is not None for i in range(len(problem.lightpaths))], dtype=bool)
         rates = np.array([[rate(demand, state) for demand in problem.demands] for state in problem.states])
+        self._edges = np.concatenate([self._fibers, self._paths[:, self._leased]], axis=1)
+        self._edge_alive = np.concatenate([self._fiber_alive, self._path_alive[:, self._leased]], axis=1)
         self._need = _product(
             self._demands,
             rates.reshape(len(problem.states), len(problem.demands)),
@@ -241,9 +243,12 @@ class ShoreCuts:
 
         found: list[tuple[float, int, int, bool]] = []
         pair_gbps = np.array([self.pair_gbps[fiber] for fiber in self.problem.fibers])
+        capacity = np.asarray(capacity_gbps, dtype=float)
+        lit = _product(self._fibers, self._fiber_alive, np.asarray(pairs, dtype=float) * pair_gbps)
+        leased = _product(self._paths, self._path_alive, np.where(self._leased, capacity, 0.0))
         sides = (
-            (_product(self._paths, self._path_alive, np.asarray(capacity_gbps, dtype=float)), True),
-            (_product(self._fibers, self._fiber_alive, np.asarray(pairs, dtype=float) * pair_gbps), False),
+            (_product(self._paths, self._path_alive, capacity), True),
+            (lit + leased, False),
         )
         for have, over_paths in sides:
             needed = self._need > TINY
@@ -257,15 +262,15 @@ class ShoreCuts:
         return [item[1:] for item in found]
 
     def family(self, shore: int) -> list[int]:
-        """States whose losses among the crossing fibers do not overlap, the largest first: what `summed` joins."""
-        crossing = {self.problem.fibers[i] for i, crosses in enumerate(self._fibers[shore]) if crosses}
+        """States whose losses among what crosses do not overlap, the largest first: what `summed` joins."""
+        crossing = frozenset(i for i, crosses in enumerate(self._edges[shore]) if crosses)
         losing = []
         for k in range(len(self.problem.states)):
-            lost = frozenset(f for f in crossing if not self._fiber_alive[k][self._index[f]])
+            lost = frozenset(i for i in crossing if not self._edge_alive[k][i])
             if lost and lost != crossing and self._need[shore, k] > TINY:
                 losing.append((-len(lost), k, lost))
         chosen: list[int] = []
-        covered: frozenset[FiberId] = frozenset()
+        covered: frozenset[int] = frozenset()
         for _, k, lost in sorted(losing, key=lambda item: item[:2]):
             if covered.isdisjoint(lost):
                 chosen.append(k)
@@ -278,7 +283,7 @@ class ShoreCuts:
         fibers = self._fibers[shore] * self._fiber_alive[state]
         return Cut(
             state,
-            {i: 1.0 for i, crosses in enumerate(paths) if crosses} if over_paths else {},
+            {i: 1.0 for i, crosses in enumerate(paths) if crosses and (over_paths or self._leased[i])},
             {} if over_paths else {self.problem.fibers[i]: 1.0 for i, crosses in enumerate(fibers) if crosses},
             {d: 1.0 for d, crosses in enumerate(self._demands[shore]) if crosses},
             self.shores[shore],

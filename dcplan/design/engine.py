@@ -247,11 +247,11 @@ def _wavelengths(made: Problem, sized: Sized) -> tuple[Wavelengths, ...]:
     return tuple(
         Wavelengths(
             lightpath=made.lightpaths[choice.lightpath].id,
-            transponder=choice.budget.transponder,
-            mode=choice.budget.mode,
+            transponder=choice.part,
+            mode=choice.mode,
             count=count,
             rate_gbps=choice.gbps,
-            width_ghz=choice.budget.width_ghz,
+            width_ghz=choice.width_ghz,
             latency_ms=choice.latency_ms,
         )
         for choice, count in zip(made.choices, sized.counts, strict=True)

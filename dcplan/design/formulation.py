@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.design.circuits import EXISTING
 from dcplan.design.problem import Hop, Problem, rate
 from dcplan.design.program import Program
 from dcplan.design.ways import nested
@@ -34,7 +35,7 @@ class Bought:
     """One per choice."""
     pairs: Mapping[FiberId, int]
     opened: Mapping[FiberId, int]
-    """Only where building costs something."""
+    """Of fibers and circuits, only where building costs something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,10 @@ class Loads:
 
 
 def buy(program: Program, problem: Problem) -> Bought:
-    """Integer wavelengths n per choice, integer lit pairs p per fiber, binary opened routes o."""
+    """Integer wavelengths or modules n per choice, integer lit pairs p per fiber, opened routes o and circuits c."""
     wavelengths = tuple(
-        program.column(f"n{i}", choice.usd * USD, choice.most, integer=True) for i, choice in enumerate(problem.choices)
+        program.column(f"n{i}", choice.usd * USD, choice.most, choice.least, integer=True)
+        for i, choice in enumerate(problem.choices)
     )
     pairs: dict[FiberId, int] = {}
     opened: dict[FiberId, int] = {}
@@ -60,6 +62,9 @@ def buy(program: Program, problem: Problem) -> Bought:
         pairs[fiber] = program.column(f"p{i}", problem.pair_usd[fiber] * USD, most, integer=True)
         if fiber in problem.build_usd:
             opened[fiber] = program.column(f"o{i}", problem.build_usd[fiber] * USD, 1, integer=True)
+    for circuit, i in problem.circuits.items():
+        if circuit in problem.build_usd:
+            opened[circuit] = program.column(f"c{i}", problem.build_usd[circuit] * USD, 1, integer=True)
     return Bought(wavelengths, pairs, opened)
 
 
@@ -108,6 +113,19 @@ def opening(program: Program, problem: Problem, bought: Bought) -> None:
             program.row(f"open{i}", {bought.pairs[fiber]: 1.0, bought.opened[fiber]: -most}, upper=0)
 
 
+def leasing(program: Program, problem: Problem, bought: Bought) -> None:
+    """Per circuit with a set-up price: modules of a size ≤ most × set up. Where one may be picked: all modules ≤ 1."""
+    for circuit, i in problem.circuits.items():
+        modules = {j: bought.wavelengths[j] for j in problem.offered[i] if problem.choices[j].mode != EXISTING}
+        opened = bought.opened.get(circuit)
+        if problem.network.circuits[circuit].pick == "one":
+            closed = {} if opened is None else {opened: -1.0}
+            program.row(f"one{i}", dict.fromkeys(modules.values(), 1.0) | closed, upper=0 if closed else 1)
+        elif opened is not None:
+            for j, column in modules.items():
+                program.row(f"lease{j}", {column: 1.0, opened: -float(problem.choices[j].most)}, upper=0)
+
+
 def choices_over(problem: Problem, fiber: FiberId) -> list[int]:
     """The choices whose lightpath uses a fiber."""
     crossing = {i for i, lightpath in enumerate(problem.lightpaths) if fiber in lightpath.route.fibers}
@@ -125,6 +143,7 @@ def master(problem: Problem, slots: Mapping[FiberId, int]) -> tuple[Program, Bou
     bought = buy(program, problem)
     spectrum(program, problem, bought, slots)
     opening(program, problem, bought)
+    leasing(program, problem, bought)
     return program, bought
 
 

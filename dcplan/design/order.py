@@ -1,4 +1,4 @@
-"""Fibers that are alike in everything: the first in file order is lit first, so that equal designs are one design."""
+"""Fibers, and circuits, alike in everything: the first in the file comes first, so that equal designs are one."""
 
 from __future__ import annotations
 
@@ -22,27 +22,36 @@ def in_file_order(
     slots: Mapping[FiberId, int],
     ways: Mapping[int, Sequence[Way]],
 ) -> None:
-    """Per fiber and the next one that is its twin: pairs lit on the first ≥ pairs lit on the other.
+    """Per fiber and the next one that is its twin: pairs lit on the first ≥ on the other; of circuits, capacity.
 
     Takes no design away but such as are another with twins swapped (Margot, 50 Years of Integer Programming, 2010,
     chapter 17), and keeps the solver from proving the same thing once for each of them.
     """
     for first, second in twins(problem, slots, ways):
-        name = f"order{bought.pairs[second]}"
-        program.row(name, {bought.pairs[first]: 1.0, bought.pairs[second]: -1.0}, lower=0)
+        terms = _amount(problem, bought, first) | {i: -value for i, value in _amount(problem, bought, second).items()}
+        program.row(f"order{max(terms)}", terms, lower=0)
+
+
+def _amount(problem: Problem, bought: Bought, edge: FiberId) -> dict[int, float]:
+    """Pairs lit on a fiber, or capacity of a circuit in its smallest module, as terms."""
+    if edge in bought.pairs:
+        return {bought.pairs[edge]: 1.0}
+    modules = problem.offered[problem.circuits[edge]]
+    smallest = min(problem.choices[j].gbps for j in modules)
+    return {bought.wavelengths[j]: problem.choices[j].gbps / smallest for j in modules}
 
 
 def twins(
     problem: Problem, slots: Mapping[FiberId, int], ways: Mapping[int, Sequence[Way]]
 ) -> list[tuple[FiberId, FiberId]]:
-    """Each fiber with the next in file order that can be swapped for it, where there is one.
+    """Each fiber or circuit with the next in file order that can be swapped for it, where there is one.
 
-    Swapped means: the same ends, pairs, prices and band, and for each lightpath, state and listed way one that has the
-    other fiber in place of the first and is the same in all else.
+    Swapped means: the same kind, ends, pairs, prices and band, and for each lightpath, state and listed way one that
+    has the other fiber in place of the first and is the same in all else.
     """
     found = []
     groups: list[list[FiberId]] = []
-    for fiber in problem.fibers:
+    for fiber in (*problem.fibers, *problem.circuits):
         group = next((one for one in groups if _alike(problem, slots, ways, one[-1], fiber)), None)
         if group is None:
             groups.append([fiber])
@@ -59,14 +68,13 @@ def _alike(
     one: FiberId,
     other: FiberId,
 ) -> bool:
-    fibers = problem.network.fibers
-    same = (
-        fibers[one].ends == fibers[other].ends
-        and fibers[one].pairs == fibers[other].pairs
-        and slots[one] == slots[other]
-        and problem.pair_usd[one] == problem.pair_usd[other]
-        and problem.build_usd.get(one) == problem.build_usd.get(other)
-    )
+    edges = problem.network.edges
+
+    def about(edge: FiberId) -> tuple[object, ...]:
+        kind = getattr(edges[edge], "pairs", None), getattr(edges[edge], "pick", None)
+        return kind, slots.get(edge), problem.pair_usd.get(edge), problem.build_usd.get(edge)
+
+    same = edges[one].ends == edges[other].ends and about(one) == about(other)
     return same and _swapped_states(problem, one, other) and _swapped_ways(problem, ways, one, other)
 
 
@@ -92,8 +100,9 @@ def _swapped_ways(problem: Problem, ways: Mapping[int, Sequence[Way]], one: Fibe
     }
     offered: dict[int, list[object]] = {i: [] for i in index.values()}
     for choice in problem.choices:
-        about = (choice.budget.transponder, choice.budget.mode, choice.slots, choice.latency_ms, choice.usd)
-        offered[choice.lightpath].append((*about, choice.gbps, choice.most))
+        part = "" if problem.circuit(choice.lightpath) else choice.part
+        about = (part, choice.mode, choice.slots, choice.latency_ms, choice.usd)
+        offered[choice.lightpath].append((*about, choice.gbps, choice.most, choice.least))
     if any(there is None or offered[here] != offered[there] for here, there in image.items()):
         return False
     return all(

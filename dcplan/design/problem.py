@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
+from dcplan.design.circuits import EXISTING
 from dcplan.model import grid
 from dcplan.model.states import HEALTHY
 
@@ -16,28 +18,32 @@ if TYPE_CHECKING:
     from dcplan.model.grid import Band
     from dcplan.model.network import FiberId, Network, Pair
     from dcplan.model.states import State
-    from dcplan.optics.budget import Budget, Lightpath, Line
+    from dcplan.optics.budget import Lightpath, Line
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that can be bought any number of times: a wavelength of one mode on one lightpath."""
+    """Something that can be bought many times: a wavelength of one mode on one lightpath, or a module of a circuit."""
 
     lightpath: int
     """Index into `Problem.lightpaths`."""
-    budget: Budget
+    part: str
+    """Catalog id of the transponder or appliance; of a circuit, its name."""
+    mode: str
+    """Of a circuit, the name of the module."""
+    gbps: float
+    """Rate of one in each direction [Gb/s]."""
     slots: int
+    """Of the grid; 0 of a circuit, which takes no spectrum."""
+    width_ghz: float
     latency_ms: float
     """One way, transponders included [ms]."""
     usd: float
-    """Of one wavelength: two transponders and their energy [US$]."""
+    """Of one: two transponders and their energy, or the price of the module [US$]."""
     most: int
-    """More can never be lit: fiber pairs × channels that fit a pair, on the tightest fiber."""
-
-    @property
-    def gbps(self) -> float:
-        """Rate of one wavelength in each direction [Gb/s]."""
-        return self.budget.rate_gbps
+    """More can never be lit: fiber pairs × channels that fit a pair, on the tightest fiber; modules that there are."""
+    least: int = 0
+    """So many are there already and are kept."""
 
 
 Hop = tuple[int, int]
@@ -46,7 +52,10 @@ Hop = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Everything the formulation reads. Only lightpaths that close with some mode are in it."""
+    """Everything the formulation reads. Only lightpaths that close with some mode are in it, and circuits.
+
+    A circuit is a lightpath of one hop over its own name, without spectrum or fiber pairs.
+    """
 
     network: Network
     lines: Mapping[FiberId, Line]
@@ -61,16 +70,30 @@ class Problem:
     band: Band
     """Spectrum of each lit pair."""
     fibers: tuple[FiberId, ...]
-    """Fibers that some lightpath uses, in file order."""
+    """Fibers that some lightpath uses, in file order; no circuits."""
     pair_usd: Mapping[FiberId, float]
     """Of one lit pair over the horizon [US$]."""
     build_usd: Mapping[FiberId, float]
-    """Of building the route, once; only where that costs something [US$]."""
+    """Of building the route of a fiber, or setting up a circuit, once; only where that costs something [US$]."""
 
     @property
     def slots(self) -> int:
         """Slots of a lit pair that channels may take: the bands without the guards at their edges."""
         return self.band.usable
+
+    def circuit(self, lightpath: int) -> FiberId | None:
+        """Name of the circuit that a lightpath is; none of light over own fibers."""
+        name = self.lightpaths[lightpath].route.fibers[0]
+        return name if name in self.network.circuits else None
+
+    def glass(self, lightpath: int) -> tuple[FiberId, ...]:
+        """The fibers whose spectrum a lightpath takes; none of a circuit."""
+        return () if self.circuit(lightpath) else self.lightpaths[lightpath].route.fibers
+
+    @property
+    def circuits(self) -> dict[FiberId, int]:
+        """Circuits with their lightpaths, in order."""
+        return {name: i for i in range(len(self.lightpaths)) if (name := self.circuit(i)) is not None}
 
     def latency_ms(self, lightpath: int) -> float:
         """One-way latency of a lightpath with the fastest of its modes [ms]."""
@@ -132,23 +155,30 @@ def problem(
     demands: Sequence[Demand],
     states: Sequence[State],
 ) -> Problem:
-    """Join what optics found with prices and demands; with scheme `none` only the healthy state counts."""
+    """Join what optics found with prices and demands; with scheme `none` only the healthy state counts.
+
+    `lightpaths` holds the circuits as well (see `circuits.lightpaths_of`).
+    """
+    wanted = (HEALTHY,) if network.policy.scheme == "none" else tuple(states)
+    asked_gbps = sum(whole_rate(demand, wanted) for demand in demands)
     line_of = {line.fiber: line for line in lines}
     band = band_of(network)
     usable: list[Lightpath] = []
     choices: list[Choice] = []
     offered: list[tuple[int, ...]] = []
     for lightpath in lightpaths:
-        if all(fiber in line_of for fiber in lightpath.route.fibers):
+        mine: Sequence[Choice] = ()
+        if lightpath.route.fibers[0] in network.circuits:
+            mine = _modules(network, lightpath, len(usable), asked_gbps)
+        elif all(fiber in line_of for fiber in lightpath.route.fibers):
             mine = _choices(network, lightpath, len(usable), band.usable)
-            if mine:
-                usable.append(lightpath)
-                offered.append(tuple(range(len(choices), len(choices) + len(mine))))
-                choices += mine
+        if mine:
+            usable.append(lightpath)
+            offered.append(tuple(range(len(choices), len(choices) + len(mine))))
+            choices += mine
     used = {fiber for lightpath in usable for fiber in lightpath.route.fibers}
     fibers = tuple(fiber for fiber in network.fibers if fiber in used)
-    builds = {fiber: cost.total(cost.build_items(network, fiber)) for fiber in fibers}
-    wanted = (HEALTHY,) if network.policy.scheme == "none" else tuple(states)
+    builds = {edge: cost.total(cost.build_items(network, edge)) for edge in network.edges if edge in used}
     return Problem(
         network=network,
         lines=line_of,
@@ -161,8 +191,35 @@ def problem(
         band=band,
         fibers=fibers,
         pair_usd={fiber: cost.total(cost.pair_items(network, line_of[fiber], 1)) for fiber in fibers},
-        build_usd={fiber: usd for fiber, usd in builds.items() if usd > 0},
+        build_usd={edge: usd for edge, usd in builds.items() if usd > 0},
     )
+
+
+def _modules(network: Network, lightpath: Lightpath, index: int, asked_gbps: float) -> list[Choice]:
+    """What is there of a circuit, kept, and its modules; never more of one than could carry all traffic.
+
+    Where at most one module may be picked, none that is smaller and no cheaper than another.
+    """
+    name = lightpath.route.fibers[0]
+    circuit = network.circuits[name]
+    twice = 2 if network.policy.scheme == "one-plus-one" else 1
+    found = []
+
+    def offer(mode: str, gbps: float, usd: float, most: int, least: int = 0) -> None:
+        found.append(Choice(index, name, mode, gbps, 0, 0.0, lightpath.latency_ms, usd, most, least))
+
+    if circuit.existing_gbps:
+        offer(EXISTING, circuit.existing_gbps, 0.0, 1, 1)
+    for mode, module in circuit.modules.items():
+        enough = max(1, ceil(twice * asked_gbps / module.gbps))
+        if circuit.pick == "any":
+            offer(mode, module.gbps, module.usd, min(module.most or enough, enough))
+        elif not any(
+            (other.gbps, -other.usd) > (module.gbps, -module.usd) and other.usd <= module.usd
+            for other in circuit.modules.values()
+        ):
+            offer(mode, module.gbps, module.usd, 1)
+    return found
 
 
 def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> list[Choice]:
@@ -174,10 +231,20 @@ def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> 
         usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1))
         latency_ms = lightpath.latency_ms + network.catalog.latency_us(budget.transponder) / 1000
         if width <= slots:
-            offered.append(Choice(index, budget, width, latency_ms, usd, pairs * (slots // width)))
-    offered.sort(
-        key=lambda one: (-one.gbps, one.usd, one.slots, one.latency_ms, one.budget.transponder, one.budget.mode)
-    )
+            offered.append(
+                Choice(
+                    lightpath=index,
+                    part=budget.transponder,
+                    mode=budget.mode,
+                    gbps=budget.rate_gbps,
+                    slots=width,
+                    width_ghz=budget.width_ghz,
+                    latency_ms=latency_ms,
+                    usd=usd,
+                    most=pairs * (slots // width),
+                )
+            )
+    offered.sort(key=lambda one: (-one.gbps, one.usd, one.slots, one.latency_ms, one.part, one.mode))
     kept: list[Choice] = []
     for one in offered:
         better = any(

@@ -173,7 +173,9 @@ def _rounded_up(loop: Loop) -> tuple[float, ...] | None:
     values, columns = list(loop.linear.values), loop.program.columns
     for i in loop.bought.wavelengths:
         values[i] = float(ceil(values[i] - ROUNDING))
+    _picked(loop, values)
     fiber_of = {i: fiber for fiber, i in loop.bought.pairs.items()}
+    set_up = set(loop.bought.opened.values()) - {loop.bought.opened.get(fiber) for fiber in fiber_of.values()}
     needed = dict.fromkeys(fiber_of, 0.0)
     for row in loop.program.rows[: loop.base]:
         pair = next((i for i, value in row.terms.items() if i in fiber_of and value < 0), None)
@@ -184,8 +186,26 @@ def _rounded_up(loop: Loop) -> tuple[float, ...] | None:
         values[pair] = count
         if fiber_of[pair] in loop.bought.opened:
             values[loop.bought.opened[fiber_of[pair]]] = float(count > 0)
+    for row in loop.program.rows[: loop.base]:
+        opens = next((i for i, value in row.terms.items() if i in set_up and value < 0), None)
+        if opens is not None and any(values[i] > 0 for i in row.terms if i != opens):
+            values[opens] = 1.0
     most = all(values[i] <= columns[i].upper for i in (*loop.bought.wavelengths, *fiber_of))
     return tuple(values) if most else None
+
+
+def _picked(loop: Loop, values: list[float]) -> None:
+    """Where one module of a circuit may be leased: the cheapest that holds what the relaxation leases of all."""
+    problem, relaxed = loop.task.problem, loop.linear.values
+    for circuit, i in problem.circuits.items():
+        if problem.network.circuits[circuit].pick == "any":
+            continue
+        modules = {j: loop.bought.wavelengths[j] for j in problem.offered[i] if not problem.choices[j].least}
+        held = sum(problem.choices[j].gbps * relaxed[column] for j, column in modules.items()) * (1 - ROUNDING)
+        enough = [j for j in modules if problem.choices[j].gbps >= held]
+        picked = min(enough, key=lambda j: (problem.choices[j].usd, j), default=None) if held > ROUNDING else None
+        for j, column in modules.items():
+            values[column] = float(j == picked)
 
 
 def _sized(loop: Loop, best: _Best) -> Sized:

@@ -33,7 +33,8 @@ def assign(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]
 
     On every fiber the sum of widths is a lower bound that the ILP keeps already, so a fit is the best there is.
     """
-    wanted = [choice for choice, count in zip(problem.choices, counts, strict=True) for _ in range(count)]
+    lit = [(choice, count) for choice, count in zip(problem.choices, counts, strict=True) if choice.slots]
+    wanted = [choice for choice, count in lit for _ in range(count)]
     hops = [len(lightpath.route.fibers) for lightpath in problem.lightpaths]
     first = sorted(wanted, key=lambda choice: (-choice.slots, -hops[choice.lightpath], choice.lightpath))
     orders = [first, sorted(wanted, key=lambda choice: (-hops[choice.lightpath], -choice.slots, choice.lightpath))]
@@ -57,7 +58,7 @@ def used_slots(problem: Problem, counts: Sequence[int]) -> dict[FiberId, int]:
     """Slots taken on each fiber, all pairs together."""
     used = dict.fromkeys(problem.fibers, 0)
     for choice, count in zip(problem.choices, counts, strict=True):
-        for fiber in problem.lightpaths[choice.lightpath].route.fibers:
+        for fiber in problem.glass(choice.lightpath):
             used[fiber] += choice.slots * count
     return used
 
@@ -144,7 +145,7 @@ def _first_fit(problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId
             pair = next(i for i, room in enumerate(here) if room & taken == taken)
             free[fiber][pair].take(taken, width)
             chosen.append(pair)
-        part, mode = choice.budget.transponder, choice.budget.mode
+        part, mode = choice.part, choice.mode
         channels.append(Channel(lightpath.id, part, mode, first, width, tuple(chosen), band.centre(first, width)))
     return channels
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
-from dcplan.design import cost
+from dcplan.design import circuits, cost
 from dcplan.design.problem import band_of, rate, whole_rate
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.states import HEALTHY
@@ -47,7 +47,7 @@ def verify(
     paths = {lightpath.id: lightpath for lightpath in lightpaths}
     line_of = {line.fiber: line for line in lines}
     wanted = [HEALTHY] if network.policy.scheme == "none" else list(states)
-    faults = [*_wavelengths(network, paths, design)]
+    faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
     if faults:
         return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)
@@ -78,6 +78,8 @@ def _wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Desig
     for lit in design.wavelengths:
         name = f"{lit.lightpath} {lit.transponder} {lit.mode}"
         path = paths.get(lit.lightpath)
+        if path is not None and path.route.fibers[0] in network.circuits:
+            continue
         if path is None or lit.transponder not in known:
             yield f"{name}: there is no such lightpath or transponder"
             continue
@@ -103,7 +105,8 @@ def _channels(network: Network, paths: Mapping[str, Lightpath], design: Design) 
         yield f"the band is {design.band}, the topology asks {band}"
     placed = Counter((channel.lightpath, channel.transponder, channel.mode) for channel in design.channels)
     width = {(lit.lightpath, lit.transponder, lit.mode): lit.width_ghz for lit in design.wavelengths}
-    count = {(lit.lightpath, lit.transponder, lit.mode): lit.count for lit in design.wavelengths}
+    light = [lit for lit in design.wavelengths if lit.transponder not in network.circuits]
+    count = {(lit.lightpath, lit.transponder, lit.mode): lit.count for lit in light}
     for key in sorted(count.keys() | placed.keys()):
         if placed[key] != count.get(key, 0):
             yield f"{' '.join(key)}: {count.get(key, 0)} lit, {placed[key]} in the spectrum"

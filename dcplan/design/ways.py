@@ -74,7 +74,7 @@ def ways_of(problem: Problem, demand: Demand, deadline_s: float = inf) -> Ways:
     routes: list[Route] = []
     complete = True
     for route in in_order(graph, a, b, frozenset(graph), len(graph)):
-        light_ms = sum(problem.network.fiber_latency_ms(fiber) for fiber in route.fibers)
+        light_ms = sum(problem.network.edge_latency_ms(fiber) for fiber in route.fibers)
         if limit is not None and light_ms > limit * (1 + 1e-9):
             break
         if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or (found and now_s() > deadline_s):

@@ -1,4 +1,4 @@
-"""The graph of fibers as the rules need it: which fibers meet at a site, and the fastest routes."""
+"""The graph of fibers and circuits as the rules need it: which meet at a site, and the fastest routes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
 
 Adjacency = dict[str, list[tuple[str, str]]]
-"""Site -> (fiber, site at its other end), in file order; parallel fibers each count."""
+"""Site -> (fiber or circuit, site at its other end), in file order; parallel ones each count."""
 
 
 def adjacency(network: Network) -> Adjacency:
-    """The fibers at each site."""
-    return {site: list(network.neighbours(site)) for site in network.sites}
+    """The fibers and circuits at each site."""
+    return {site: list(network.edges_at(site)) for site in network.sites}
 
 
 def fastest(

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
     from dcplan.catalog.load import Catalog
     from dcplan.catalog.parts import FiberType
-    from dcplan.model.schema import Fiber, Job, Policy, Site, Topology
+    from dcplan.model.schema import Circuit, Fiber, Job, Policy, Site, Topology
     from dcplan.model.source import Document
 
 SiteId = str
 FiberId = str
+"""A fiber; in routes and states also a circuit, whose name is distinct from those of fibers."""
+CIRCUIT_US_PER_KM = 4.9
+"""One-way latency of a circuit whose length is known: solid core of group index 1.469 [µs/km]."""
 Pair = tuple[SiteId, SiteId]
 """Two sites in sorted order."""
 
@@ -61,15 +64,13 @@ class Network:
     catalog: Catalog
     document: Document
     _at: Mapping[SiteId, list[tuple[FiberId, SiteId]]] = field(init=False, repr=False, compare=False)
+    _edges_at: Mapping[SiteId, list[tuple[FiberId, SiteId]]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        at: dict[SiteId, list[tuple[FiberId, SiteId]]] = {}
-        for name, fiber in self.fibers.items():
-            a, b = fiber.ends
-            at.setdefault(a, []).append((name, b))
-            if a != b:
-                at.setdefault(b, []).append((name, a))
-        object.__setattr__(self, "_at", at)
+        fibers = {name: fiber.ends for name, fiber in self.fibers.items()}
+        circuits = {name: circuit.ends for name, circuit in self.circuits.items()}
+        object.__setattr__(self, "_at", _by_site(fibers))
+        object.__setattr__(self, "_edges_at", _by_site(fibers | circuits))
 
     @property
     def sites(self) -> Mapping[SiteId, Site]:
@@ -80,6 +81,16 @@ class Network:
     def fibers(self) -> Mapping[FiberId, Fiber]:
         """Fibers by name."""
         return self.topology.fibers
+
+    @property
+    def circuits(self) -> Mapping[FiberId, Circuit]:
+        """Circuits by name."""
+        return self.topology.circuits
+
+    @property
+    def edges(self) -> Mapping[FiberId, Fiber | Circuit]:
+        """Fibers and circuits by name, fibers first."""
+        return {**self.topology.fibers, **self.topology.circuits}
 
     @property
     def jobs(self) -> Mapping[str, Job]:
@@ -103,6 +114,13 @@ class Network:
         kinds = [(self.catalog.fibers[span.type or cable.type], span.length_km) for span in cable.spans or ()]
         return sum(kind.group_index * length_km for kind, length_km in kinds) / LIGHT_M_PER_S * 1e6
 
+    def edge_latency_ms(self, edge: FiberId) -> float:
+        """One-way latency of a fiber, or of a circuit: as given, or length × 4.9 µs/km [ms]."""
+        circuit = self.circuits.get(edge)
+        if circuit is None:
+            return self.fiber_latency_ms(edge)
+        return (circuit.length_km or 0.0) * CIRCUIT_US_PER_KM / 1000 + (circuit.latency_ms or 0.0)
+
     def great_circle_km(self, a: SiteId, b: SiteId) -> float:
         """Distance of two sites along the great circle [km]."""
         first, second = self.sites[a], self.sites[b]
@@ -112,10 +130,23 @@ class Network:
         """Every fiber at a site with the site at its other end, in file order; parallel fibers each count."""
         return iter(self._at.get(site, ()))
 
+    def edges_at(self, site: SiteId) -> Iterator[tuple[FiberId, SiteId]]:
+        """Every fiber and then every circuit at a site with the site at its other end, in file order."""
+        return iter(self._edges_at.get(site, ()))
+
     def shared_risk_groups(self) -> dict[str, tuple[FiberId, ...]]:
-        """Shared-risk groups with their fibers, in file order."""
+        """Shared-risk groups with their fibers and circuits, in file order."""
         groups: dict[str, list[FiberId]] = {}
-        for name, fiber in self.fibers.items():
-            for group in dict.fromkeys(fiber.shared_risk):
+        for name, edge in self.edges.items():
+            for group in dict.fromkeys(edge.shared_risk):
                 groups.setdefault(group, []).append(name)
         return {group: tuple(members) for group, members in groups.items()}
+
+
+def _by_site(ends: Mapping[FiberId, list[SiteId]]) -> dict[SiteId, list[tuple[FiberId, SiteId]]]:
+    at: dict[SiteId, list[tuple[FiberId, SiteId]]] = {}
+    for name, (a, b) in ends.items():
+        at.setdefault(a, []).append((name, b))
+        if a != b:
+            at.setdefault(b, []).append((name, a))
+    return at

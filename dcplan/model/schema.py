@@ -130,6 +130,48 @@ class Fiber(Strict):
         return self.length_km if self.length_km is not None else sum(span.length_km for span in self.spans or ())
 
 
+class Module(Strict):
+    """A size in which capacity of a circuit is leased."""
+
+    gbps: Rate
+    """Capacity of one module in each direction [Gb/s]."""
+    usd: NotNegative
+    """Price of one module over the horizon [US$]."""
+    most: Count | None = None
+    """Largest number of such modules; without it, as many as are asked for."""
+
+
+class Circuit(Strict):
+    """Capacity leased from a carrier between two sites, in whole modules. It fails as a fiber does; no optics."""
+
+    ends: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    """The two sites it joins."""
+    modules: dict[Name, Module] = {}
+    """Modules that can be leased, by name."""
+    pick: Literal["any", "one"] = "any"
+    """any: modules of all sizes, any number of each; one: at most one module of the list."""
+    existing_gbps: NotNegative = 0.0
+    """Capacity that is there already and costs nothing [Gb/s]."""
+    build_usd: NotNegative = 0.0
+    """Set-up price, paid once if any module is leased [US$]."""
+    length_km: Length | None = None
+    """Length [km], for the latency, 4.9 µs/km. Give this or `latency_ms`."""
+    latency_ms: NotNegative | None = None
+    """One-way latency [ms]. Give this or `length_km`."""
+    shared_risk: list[Name] = []
+    """Shared-risk groups: fibers and circuits that name the same group fail together."""
+
+    @model_validator(mode="after")
+    def _length_or_latency(self) -> Self:
+        if (self.length_km is None) == (self.latency_ms is None):
+            raise ValueError("give either length_km or latency_ms")
+        if not self.modules and not self.existing_gbps:
+            raise ValueError("give modules or existing_gbps: there is no capacity to have")
+        if "existing" in self.modules:
+            raise ValueError("no module may be called existing: that is what is there already")
+        return self
+
+
 class Allow(Strict):
     """Which catalog parts a plan may use; a kind that is not named may use all whose figures are published."""
 
@@ -341,6 +383,8 @@ class Topology(Strict):
     """Sites by name."""
     fibers: dict[Name, Fiber] = {}
     """Fibers by name."""
+    circuits: dict[Name, Circuit] = {}
+    """Circuits by name, distinct from those of fibers."""
     gear: Gear = Gear()
     """Allowed parts and own parts."""
     jobs: dict[Name, Job] = {}

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The healthy network, or one failure: what is gone. A failed site takes the fibers that end in it."""
+    """The healthy network, or one failure: what is gone. A failed site takes the fibers and circuits that end in it."""
 
     name: str
     fibers: frozenset[FiberId] = frozenset()
+    """Fibers and circuits."""
     sites: frozenset[SiteId] = frozenset()
 
     @property
@@ -33,7 +34,8 @@ HEALTHY = State("healthy")
 def promised_states(network: Network) -> tuple[State, ...]:
     """Healthy first, then each failure named in `policy.survive`: fibers, shared-risk groups, sites, in file order.
 
-    A group whose loss equals that of a single fiber is the same state as that fiber and is listed once.
+    A circuit counts as a fiber. A group whose loss equals that of a single fiber is the same state as that fiber and
+    is listed once.
     With scheme `none` nothing is promised: only the healthy state.
     """
     if network.policy.scheme == "none":
@@ -50,6 +52,7 @@ def _states(network: Network, survive: frozenset[str]) -> tuple[State, ...]:
     states = [HEALTHY]
     if "any-fiber" in survive:
         states += [State(f"fiber {name}", frozenset([name])) for name in network.fibers]
+        states += [State(f"circuit {name}", frozenset([name])) for name in network.circuits]
     if "any-shared-risk" in survive:
         seen = {state.fibers for state in states}
         for group, members in network.shared_risk_groups().items():
@@ -62,5 +65,5 @@ def _states(network: Network, survive: frozenset[str]) -> tuple[State, ...]:
 
 
 def site_state(network: Network, site: SiteId) -> State:
-    """The loss of a site with every fiber that ends in it."""
-    return State(f"site {site}", frozenset(fiber for fiber, _ in network.neighbours(site)), frozenset([site]))
+    """The loss of a site with every fiber and circuit that ends in it."""
+    return State(f"site {site}", frozenset(edge for edge, _ in network.edges_at(site)), frozenset([site]))

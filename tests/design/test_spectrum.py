@@ -67,7 +67,7 @@ def fits_one_pair(counts, slots, guard):
 @pytest.mark.parametrize("guard", [0, 1, 2, 4])
 def test_guards_take_their_room_on_a_pair(guard):
     net, made = one_fiber(policy={"guard_ghz": 12.5 * guard})
-    order = [choice.budget.mode for choice in made.choices]
+    order = [choice.mode for choice in made.choices]
     assert sorted(order) == ["slim", "wide"]
     for wide, slim in product(range(4), range(6)):
         counts = [wide if mode == "wide" else slim for mode in order]
@@ -117,7 +117,7 @@ def designed(policy, gbps, pairs=4):
 
 def cheapest_by_hand(net, made, gbps, guard):
     """Every mix of wide and slim channels on up to four pairs; a pair's mixes are those that fit by `fits_one_pair`."""
-    price = {choice.budget.mode: choice.usd for choice in made.choices}
+    price = {choice.mode: choice.usd for choice in made.choices}
     mixes = [mix for mix in product(range(3), range(5)) if fits_one_pair(mix, 24, guard)]
     best = None
     for pairs in range(1, 5):
@@ -191,7 +191,7 @@ def test_two_bands_are_one_spectrum_with_a_dark_stretch_that_no_channel_takes():
     band = made.band
     assert band.dark == ((384, 32),)
     assert (band.slots, band.amplified, band.usable) == (800, 768, 764)
-    counts = [31 * 2 if choice.budget.mode == "wide" else 0 for choice in made.choices]
+    counts = [31 * 2 if choice.mode == "wide" else 0 for choice in made.choices]
     found = assign(made, counts, {"n": 1})
     assert not isinstance(found, Misfit)
     stand_apart(net, made, found)

@@ -18,7 +18,7 @@ SITE = Rule(
     "DCP201",
     "unknown-site",
     Severity.ERROR,
-    "A fiber, job or demand names a site that the file does not have.",
+    "A fiber, circuit, job or demand names a site that the file does not have.",
     with_change("ends: [papillion, lincoln]", "ends: [papilion, lincoln]"),
     WITH_JOB,
 )
@@ -66,7 +66,7 @@ SAME_SITE = Rule(
     "DCP207",
     "same-site",
     Severity.ERROR,
-    "A fiber or demand joins two different sites; from a site to itself there is nothing to plan.",
+    "A fiber, circuit or demand joins two different sites; from a site to itself there is nothing to plan.",
     with_change("between: [papillion, lincoln]", "between: [lincoln, lincoln]"),
     WITH_JOB,
 )
@@ -102,7 +102,16 @@ CALIBRATION = Rule(
     WITH_JOB,
 )
 
-RULES = (SITE, FIBER_TYPE, PART, ACCELERATOR, MODEL, PLAN, SAME_SITE, NOT_THERE, AMBIGUOUS, CALIBRATION)
+TAKEN = Rule(
+    "DCP211",
+    "name-taken",
+    Severity.ERROR,
+    "Fibers and circuits fail and carry traffic alike, so no circuit may have the name of a fiber.",
+    adding("circuits: {north: {ends: [papillion, lincoln], length_km: 90, modules: {wave: {gbps: 400, usd: 1e6}}}}\n"),
+    adding("circuits: {lease: {ends: [papillion, lincoln], length_km: 90, modules: {wave: {gbps: 400, usd: 1e6}}}}\n"),
+)
+
+RULES = (SITE, FIBER_TYPE, PART, ACCELERATOR, MODEL, PLAN, SAME_SITE, NOT_THERE, AMBIGUOUS, CALIBRATION, TAKEN)
 
 
 def check(network: Network) -> list[Finding]:
@@ -110,6 +119,7 @@ def check(network: Network) -> list[Finding]:
     return [
         *_sites(network),
         *_fibers(network),
+        *_circuits(network),
         *_gear(network),
         *(finding for name, job in network.jobs.items() for finding in _job(network, name, job)),
         *_demands(network),
@@ -153,6 +163,14 @@ def _fibers(network: Network) -> Iterator[Finding]:
             if span.type is not None and span.type not in known:
                 yield _unknown(network, FIBER_TYPE, ("fibers", name, "spans", i, "type"), span.type, known, "fibers")
         yield from _standing(network, name)
+
+
+def _circuits(network: Network) -> Iterator[Finding]:
+    for name, circuit in network.circuits.items():
+        yield from _ends(network, ("circuits", name, "ends"), circuit.ends, f"circuit `{name}`")
+        if name in network.fibers:
+            span = network.document.locate(("circuits", name), of_key=True)
+            yield Finding(TAKEN, span, f"circuit `{name}` has the name of a fiber", "give it another name")
 
 
 def _standing(network: Network, name: str) -> Iterator[Finding]:

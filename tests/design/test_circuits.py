@@ -1,0 +1,172 @@
+"""Capacity leased from a carrier: modules in place of wavelengths, no optics, fails as a fiber."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from dcplan.api import plan, verify
+from dcplan.design.circuits import lightpaths_of
+from dcplan.design.engine import Options, design
+from dcplan.design.result import Design, Infeasible
+from dcplan.model.network import Network
+from dcplan.model.schema import Topology
+from dcplan.model.source import Document
+from dcplan.model.states import promised_states
+from tests.design import factory
+
+
+def network(sites, circuits, demands, policy=None, fibers=None):
+    """A network of circuits; `circuits`: name -> what the file says of it."""
+    made = factory.network(sites, fibers or {}, policy, demands=demands)
+    about = made.topology.model_dump(exclude_unset=True)
+    return Network(Topology.model_validate(about | {"circuits": circuits}), made.catalog, Document(None))
+
+
+def ring(**more):
+    sizes = {"small": {"gbps": 100, "usd": 10}, "large": {"gbps": 400, "usd": 25}}
+    return {name: {"ends": list(name), "length_km": 100, "modules": sizes} | more for name in ("ab", "bc", "ac")}
+
+
+def designed(net, states=None):
+    from dcplan.design.traffic import fixed_demands
+
+    states = states or promised_states(net)
+    paths = (*factory.lightpaths(net), *lightpaths_of(net))
+    return design(net, factory.lines(net), paths, fixed_demands(net, states), states, Options(time_limit_s=30))
+
+
+def leased(found):
+    return {(lit.transponder, lit.mode): lit.count for lit in found.wavelengths}
+
+
+def test_modules_are_bought_for_the_worst_failure():
+    found = designed(network("abc", ring(), [("a", "b", 300)]))
+    assert isinstance(found, Design)
+    assert found.proof.status == "optimal"
+    # three modules of 100 or one of 400 on each circuit: 25 is cheaper than 30
+    assert leased(found) == {("ab", "large"): 1, ("bc", "large"): 1, ("ac", "large"): 1}
+    assert found.cost_usd == 75
+    assert found.lit == found.channels == ()
+
+
+def test_at_most_one_module_where_one_may_be_picked():
+    one = network("ab", {"ab": ring()["ab"] | {"pick": "one"}}, [("a", "b", 500)], {"scheme": "none"})
+    found = designed(one)
+    assert isinstance(found, Infeasible)
+    assert "sites {b} need 500 Gb/s to the rest, 400 Gb/s can be leased on circuit ab" in found.reason
+    many = designed(network("ab", {"ab": ring()["ab"]}, [("a", "b", 500)], {"scheme": "none"}))
+    assert leased(many) == {("ab", "small"): 1, ("ab", "large"): 1}
+
+
+def test_set_up_is_paid_once_and_only_where_modules_are_leased():
+    found = designed(network("abc", ring(build_usd=1000), [("a", "b", 500)], {"scheme": "none"}))
+    assert leased(found) == {("ab", "small"): 1, ("ab", "large"): 1}
+    assert found.cost_usd == 1035
+
+
+def test_what_is_there_is_free_and_kept():
+    there = ring(existing_gbps=250)
+    found = designed(network("abc", there, [("a", "b", 300)], {"scheme": "none"}))
+    assert found.cost_usd == 0
+    assert leased(found) == {(name, "existing"): 1 for name in there}
+
+
+def test_a_circuit_and_a_fiber_protect_each_other():
+    """Fiber one way, circuit the other: both carry all, the fiber by light, the circuit by modules."""
+    net = network(
+        "ab", {"lease": ring()["ab"] | {"ends": ["a", "b"]}}, [("a", "b", 400)], fibers={"own": ("a", "b", 80, 2)}
+    )
+    found = designed(net)
+    assert isinstance(found, Design)
+    assert leased(found) == {("lease", "large"): 1, ("tx", "slow"): 1}
+    assert [lit.fiber for lit in found.lit] == ["own"]
+    assert [routing.state for routing in found.routing] == ["healthy", "fiber own", "circuit lease"]
+
+
+def test_shared_risks_and_sites_take_circuits():
+    net = network("abc", ring(shared_risk=["duct"]), [("a", "b", 300)], {"survive": ["any-shared-risk", "any-site"]})
+    states = {state.name: state for state in promised_states(net)}
+    assert states["shared risk duct"].fibers == {"ab", "bc", "ac"}
+    assert states["site c"].fibers == {"bc", "ac"}
+    assert isinstance(designed(net), Infeasible)
+
+
+def test_a_site_that_ends_no_traffic_ends_no_circuit():
+    net = network({"a": {}, "b": {}, "c": {"regenerate": False}}, ring(), [("a", "b", 300)], {"scheme": "none"})
+    assert [path.route.fibers for path in lightpaths_of(net)] == [("ab",)]
+
+
+@pytest.mark.parametrize("pick", ["any", "one"])
+@pytest.mark.parametrize("build_usd", [0, 7])
+def test_equal_to_brute_force(pick, build_usd):
+    """All numbers of modules on a triangle, every state checked by the two ways there are."""
+    circuits = {
+        "ab": {"ends": ["a", "b"], "modules": {"s": {"gbps": 100, "usd": 10}, "l": {"gbps": 300, "usd": 22}}},
+        "bc": {"ends": ["b", "c"], "modules": {"s": {"gbps": 180, "usd": 12}}, "existing_gbps": 50},
+        "ac": {"ends": ["a", "c"], "modules": {"s": {"gbps": 120, "usd": 9}, "l": {"gbps": 400, "usd": 31}}},
+    }
+    circuits = {
+        name: about | {"latency_ms": 1, "pick": pick, "build_usd": build_usd} for name, about in circuits.items()
+    }
+    net = network("abc", circuits, [("a", "b", 130), ("b", "c", 90)])
+    found = designed(net)
+    assert found.proof.cost_usd == pytest.approx(_cheapest(circuits, pick))
+
+
+def _cheapest(circuits, pick):
+    """Cheapest numbers of modules under which a triangle carries 130 between a and b and 90 between b and c."""
+    options = []
+    for about in circuits.values():
+        sizes = list(about["modules"].values())
+        mine = []
+        for counts in product(range(4), repeat=len(sizes)):
+            if pick == "one" and sum(counts) > 1:
+                continue
+            usd = sum(n * m["usd"] for n, m in zip(counts, sizes, strict=True)) + about["build_usd"] * any(counts)
+            gbps = sum(n * m["gbps"] for n, m in zip(counts, sizes, strict=True))
+            mine.append((usd, gbps + about.get("existing_gbps", 0)))
+        options.append(mine)
+    best = float("inf")
+    for (p, ab), (q, bc), (r, ac) in product(*options):
+        broken = (0, bc, ac), (ab, 0, ac), (ab, bc, 0)
+        if all(_carries(*state) for state in ((ab, bc, ac), *broken)):
+            best = min(best, p + q + r)
+    return best
+
+
+def _carries(ab, bc, ac):
+    """Each site gets what it asks out: on three sites these cuts suffice."""
+    return ab + ac >= 130 and bc + ac >= 90 and ab + bc >= 220
+
+
+def test_twin_circuits_are_taken_in_file_order():
+    sizes = {"s": {"gbps": 100, "usd": 10}}
+    twins = {name: {"ends": ["a", "b"], "latency_ms": 1, "modules": sizes} for name in ("x", "y", "z")}
+    found = designed(network("ab", twins, [("a", "b", 150)], {"scheme": "none"}))
+    assert leased(found) == {("x", "s"): 2}
+
+
+@pytest.fixture
+def planned(tmp_path):
+    from dcplan.api import load
+
+    file = tmp_path / "ring.yaml"
+    file.write_text(
+        "dcplan: 1\nname: ring\nsites: {a: {lat: 40, lon: -90}, b: {lat: 41, lon: -90}, c: {lat: 40, lon: -91}}\n"
+        "circuits:\n"
+        + "".join(
+            f"  {a}{b}: {{ends: [{a}, {b}], length_km: 100, modules: {{s: {{gbps: 155, usd: 9}}}}}}\n"
+            for a, b in ("ab", "bc", "ac")
+        )
+        + "demands: {d: {between: [a, b], gbps: 300}}\n"
+    )
+    net = load(file)
+    return net, plan(net)
+
+
+def test_a_topology_of_circuits_needs_no_optics(planned):
+    net, made = planned
+    assert made.design.cost_usd == 54
+    assert verify(net, made) == ()
