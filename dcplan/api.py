@@ -12,6 +12,7 @@ from dcplan.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from dcplan.assess.ecmp import Ecmp
     from dcplan.assess.result import Assessment
     from dcplan.assess.view import NetworkView
     from dcplan.catalog.parts import Part
@@ -338,6 +339,7 @@ def plan(
         rows,
         assumptions_of(network, answer, jobs),
         saved(network, view, jobs),
+        states,
     )
 
 
@@ -386,6 +388,21 @@ def open_plan(path: Path) -> Plan:
         raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
+def ecmp(made: Plan, weights: str = "latency") -> Ecmp:
+    """A plan under ECMP: what links would carry if routers split traffic over all shortest paths. Nothing is solved.
+
+    weights: latency or hops. UsageError for other weights, and for a plan that does not say what fails in each state.
+    """
+    from dcplan.assess.ecmp import WEIGHTS
+    from dcplan.assess.ecmp import ecmp as spread
+
+    if weights not in WEIGHTS:
+        raise UsageError(f"there are no weights `{weights}` for ECMP: choose {' or '.join(WEIGHTS)}")
+    if [state.name for state in made.states] != [state.state for state in made.assessment.states]:
+        raise UsageError(f"plan `{made.name}` does not say what fails in each of its states: plan it again")
+    return spread(made, weights)
+
+
 def made_from(network: Network, made: Plan) -> bool:
     """The files of the topology are, byte for byte, those that the plan was made from, whatever they are called."""
     from dcplan.assemble import inputs_of
@@ -408,7 +425,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     demands, the assessment and the comparison of parallelism plans are worked out anew and compared. Each wavelength
     closes among the channels that are lit beside it, whatever their widths.
     """
-    from dcplan.assemble import fibers_of, sites_of
+    from dcplan.assemble import fibers_of, sites_of, states_of
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
@@ -430,6 +447,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         ("lines", light.lines, made.lines),
         ("link budgets", lightpaths, made.lightpaths),
         ("demands", demands, made.design.demands),
+        ("states", states_of(states), made.states),
     ]
     faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan import __version__
 from dcplan.design.traffic import STRETCH
 from dcplan.optics.limits import left_out
-from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, SiteInfo
+from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, PlanState, SiteInfo
 from dcplan.units import significant
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobPlans, JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.schema import Fiber
+    from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.training.step import Layout, Share
 
@@ -35,7 +36,8 @@ def plan_file(
     assessment: Assessment,
     rows: Sequence[PlanRow],
     assumptions: Sequence[Assumption],
-    hollow: HollowCore | None = None,
+    hollow: HollowCore | None,
+    states: Sequence[State],
 ) -> Plan:
     """The whole answer; inputs are named as the user named them and hashed, so that a reader can tell them apart."""
     return Plan(
@@ -54,6 +56,7 @@ def plan_file(
         plans=tuple(rows),
         assumptions=tuple(assumptions),
         hollow=hollow,
+        states=states_of(states),
     )
 
 
@@ -91,6 +94,11 @@ def fibers_of(network: Network) -> tuple[FiberInfo, ...]:
         )
         for name, fiber in network.fibers.items()
     )
+
+
+def states_of(states: Sequence[State]) -> tuple[PlanState, ...]:
+    """The states in their order, each with what is gone, by name."""
+    return tuple(PlanState(state.name, tuple(sorted(state.fibers)), tuple(sorted(state.sites))) for state in states)
 
 
 def rows_of(job: JobPlans, chosen: Layout | None, compared: Sequence[Compared]) -> tuple[PlanRow, ...]:

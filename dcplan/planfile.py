@@ -52,6 +52,15 @@ class FiberInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanState:
+    """A state that the plan is about: what is gone in it."""
+
+    name: str
+    fibers: tuple[str, ...]
+    sites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRow:
     """One parallelism plan of a job, compared on the designed network."""
 
@@ -111,6 +120,8 @@ class Plan:
     assumptions: tuple[Assumption, ...]
     hollow: HollowCore | None = None
     """What hollow core saves; none where no fiber has it."""
+    states: tuple[PlanState, ...] = ()
+    """The states of design and assessment, healthy first."""
 
 
 @cache
