@@ -395,12 +395,14 @@ def ecmp(made: Plan, weights: str = "latency") -> Ecmp:
     """
     from dcplan.assess.ecmp import WEIGHTS
     from dcplan.assess.ecmp import ecmp as spread
+    from dcplan.model.states import State
 
     if weights not in WEIGHTS:
         raise UsageError(f"there are no weights `{weights}` for ECMP: choose {' or '.join(WEIGHTS)}")
     if [state.name for state in made.states] != [state.state for state in made.assessment.states]:
         raise UsageError(f"plan `{made.name}` does not say what fails in each of its states: plan it again")
-    return spread(made, weights)
+    states = [State(one.name, frozenset(one.fibers), frozenset(one.sites)) for one in made.states]
+    return spread(made.lightpaths, made.design, states, weights)
 
 
 def made_from(network: Network, made: Plan) -> bool:

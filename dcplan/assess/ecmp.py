@@ -6,15 +6,13 @@ import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.model.states import State
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.result import Demand, Wavelengths
+    from dcplan.design.result import Demand, Design, Wavelengths
     from dcplan.model.network import SiteId
+    from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
-    from dcplan.planfile import Plan
 
 WEIGHTS = ("latency", "hops")
 FULL = 1 + 1e-6
@@ -97,7 +95,7 @@ _Near = dict["SiteId", dict["SiteId", _Link]]
 """Site -> site at the other end -> the link of least weight; no shortest path takes another one."""
 
 
-def ecmp(made: Plan, weights: str = "latency") -> Ecmp:
+def ecmp(lightpaths: Sequence[Lightpath], design: Design, states: Sequence[State], weights: str = "latency") -> Ecmp:
     """Route every demand of every state over all shortest paths and add up what that puts on each link.
 
     weights: `latency`, the one-way latency of each lightpath in whole microseconds (the unit of RFC 8570); `hops`, 1
@@ -106,13 +104,10 @@ def ecmp(made: Plan, weights: str = "latency") -> Ecmp:
     direction by itself: the split from a to b is not the mirror of that from b to a. Nothing is solved: no path is
     enumerated, each demand is one Dijkstra search and one sweep over its sites.
     """
-    paths = {path.id: path for path in made.lightpaths}
+    paths = {path.id: path for path in lightpaths}
     return Ecmp(
         weights,
-        tuple(
-            _in_state(state, _near(paths, made.design.wavelengths, state, weights), made.design.demands)
-            for state in (State(one.name, frozenset(one.fibers), frozenset(one.sites)) for one in made.states)
-        ),
+        tuple(_in_state(state, _near(paths, design.wavelengths, state, weights), design.demands) for state in states),
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan import api
-from dcplan.assess.ecmp import ecmp
+from dcplan.api import ecmp
 from dcplan.cli.app import run
 from dcplan.design.result import Demand, Wavelengths
 from dcplan.errors import UsageError
