@@ -36,7 +36,10 @@ def lit(links, demands, states=(HEALTHY,)):
         for i, (a, b, gbps, limit) in enumerate(demands)
     )
     calm = plans.calm()
-    return replace(calm, lightpaths=paths, states=states, design=replace(calm.design, wavelengths=waves, demands=asked))
+    first = calm.assessment.states[0]
+    seen = replace(calm.assessment, states=tuple(replace(first, state=one.name) for one in states))
+    design = replace(calm.design, wavelengths=waves, demands=asked)
+    return replace(calm, lightpaths=paths, states=states, design=design, assessment=seen)
 
 
 def loads_of(state):
