@@ -166,7 +166,10 @@ class Optics:
 
 
 def optics(network: Network) -> Optics:
-    """Design the line of every fiber, then the link budget of every lightpath candidate in every allowed mode."""
+    """Design the line of every fiber, then the link budget of every lightpath candidate in every allowed mode.
+
+    Circuits are leased, not lit: they are not in it.
+    """
     from dcplan.design.candidates import routes
     from dcplan.optics.lightpath import evaluate
     from dcplan.optics.line import design_lines
@@ -427,7 +430,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     demands, the assessment and the comparison of parallelism plans are worked out anew and compared. Each wavelength
     closes among the channels that are lit beside it, whatever their widths.
     """
-    from dcplan.assemble import fibers_of, sites_of, states_of
+    from dcplan.assemble import circuits_of, fibers_of, sites_of, states_of
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
@@ -446,6 +449,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     compared: list[tuple[str, object, object]] = [
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
+        ("circuits", circuits_of(network), made.circuits),
         ("lines", light.lines, made.lines),
         ("link budgets", lightpaths, made.lightpaths),
         ("demands", demands, made.design.demands),

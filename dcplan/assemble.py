@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from dcplan import __version__
 from dcplan.design.traffic import STRETCH
+from dcplan.model.network import CIRCUIT_US_PER_KM
 from dcplan.optics.limits import left_out
-from dcplan.planfile import FORMAT, Assumption, FiberInfo, Plan, PlanRow, PlanState, SiteInfo
+from dcplan.planfile import FORMAT, Assumption, CircuitInfo, FiberInfo, Plan, PlanRow, PlanState, SiteInfo
 from dcplan.units import significant
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dcplan.design.result import Design
     from dcplan.design.traffic import JobPlans, JobTraffic
     from dcplan.model.network import Network
-    from dcplan.model.schema import Fiber
+    from dcplan.model.schema import Fiber, Policy
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.training.step import Layout, Share
@@ -57,6 +58,7 @@ def plan_file(
         assumptions=tuple(assumptions),
         hollow=hollow,
         states=states_of(states),
+        circuits=circuits_of(network),
     )
 
 
@@ -99,6 +101,21 @@ def fibers_of(network: Network) -> tuple[FiberInfo, ...]:
 def states_of(states: Sequence[State]) -> tuple[PlanState, ...]:
     """The states in their order, each with what is gone, by name."""
     return tuple(PlanState(state.name, tuple(sorted(state.fibers)), tuple(sorted(state.sites))) for state in states)
+
+
+def circuits_of(network: Network) -> tuple[CircuitInfo, ...]:
+    """The circuits in file order."""
+    return tuple(
+        CircuitInfo(
+            name=name,
+            a=circuit.ends[0],
+            b=circuit.ends[1],
+            latency_ms=network.edge_latency_ms(name),
+            offers={module: about.gbps for module, about in circuit.modules.items()},
+            shared_risk=tuple(circuit.shared_risk),
+        )
+        for name, circuit in network.circuits.items()
+    )
 
 
 def rows_of(job: JobPlans, chosen: Layout | None, compared: Sequence[Compared]) -> tuple[PlanRow, ...]:
@@ -176,22 +193,14 @@ def in_words(layout: Layout) -> str:
 
 def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic]) -> tuple[Assumption, ...]:
     """What the answer rests on: policy, training constants, what the design assumed."""
-    policy = network.policy
     file = "the topology file or its defaults"
-    stated = [
-        Assumption("system margin", f"{policy.margin_db:g} dB", file, "high"),
-        Assumption("transponder ageing", f"{policy.ageing_db:g} dB", file, "low"),
-        Assumption("repair splices", f"{policy.repair_db_per_span:g} dB per span", file, "low"),
-        Assumption("connectors", f"{policy.connector_db:g} dB at each end of a span", file, "medium"),
-        Assumption("horizon", f"{policy.years:g} years of lease and energy", file, "high"),
-        Assumption("energy", f"US$ {policy.energy_usd_per_mwh:g} per MWh", file, "low"),
-        Assumption("spectral load", "every lightpath is checked with the band full of its own mode", "dcplan", "high"),
-    ]
-    if policy.ripple_db_per_span or policy.equalisation_db_per_line:
-        each = f"{policy.ripple_db_per_span:g} dB per span, {policy.equalisation_db_per_line:g} dB per line"
-        stated.append(Assumption("ripple and equalisation", each, file, "low"))
-    stated += _parts_lit(network, design)
-    stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
+    stated: list[Assumption] = []
+    if network.fibers or not network.circuits:
+        stated += [*_about_light(network.policy, file), *_parts_lit(network, design)]
+        stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
+    if any(circuit.length_km for circuit in network.circuits.values()):
+        value = f"{CIRCUIT_US_PER_KM:g} µs/km where a length is given"
+        stated.append(Assumption("latency of circuits", value, "solid core of group index 1.469", "medium"))
     for job in jobs:
         stated.append(Assumption(f"plan of {job.job}", f"{job.chosen.name}: {job.why}", "dcplan", "high"))
         stated.append(
@@ -215,6 +224,23 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
             stated.append(Assumption(f"calibration {calibration}", *entry))
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
     return tuple(stated)
+
+
+def _about_light(policy: Policy, file: str) -> list[Assumption]:
+    """What every link budget and price of light rests on."""
+    stated = [
+        Assumption("system margin", f"{policy.margin_db:g} dB", file, "high"),
+        Assumption("transponder ageing", f"{policy.ageing_db:g} dB", file, "low"),
+        Assumption("repair splices", f"{policy.repair_db_per_span:g} dB per span", file, "low"),
+        Assumption("connectors", f"{policy.connector_db:g} dB at each end of a span", file, "medium"),
+        Assumption("horizon", f"{policy.years:g} years of lease and energy", file, "high"),
+        Assumption("energy", f"US$ {policy.energy_usd_per_mwh:g} per MWh", file, "low"),
+        Assumption("spectral load", "every lightpath is checked with the band full of its own mode", "dcplan", "high"),
+    ]
+    if policy.ripple_db_per_span or policy.equalisation_db_per_line:
+        each = f"{policy.ripple_db_per_span:g} dB per span, {policy.equalisation_db_per_line:g} dB per line"
+        stated.append(Assumption("ripple and equalisation", each, file, "low"))
+    return stated
 
 
 def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:

@@ -61,6 +61,19 @@ class PlanState:
 
 
 @dataclass(frozen=True, slots=True)
+class CircuitInfo:
+    """A circuit as the report shows it."""
+
+    name: str
+    a: str
+    b: str
+    latency_ms: float
+    offers: Mapping[str, float]
+    """Module -> rate of one in each direction [Gb/s]."""
+    shared_risk: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRow:
     """One parallelism plan of a job, compared on the designed network."""
 
@@ -122,6 +135,7 @@ class Plan:
     """What hollow core saves; none where no fiber has it."""
     states: tuple[PlanState, ...] = ()
     """The states of design and assessment, healthy first."""
+    circuits: tuple[CircuitInfo, ...] = ()
 
 
 @cache

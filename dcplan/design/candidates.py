@@ -7,7 +7,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites
+from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites, usable_circuits
 from dcplan.model.network import FiberId, Network, Route, SiteId, pair
 from dcplan.model.states import promised_states
 
@@ -112,15 +112,9 @@ def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> fl
 def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:
     """In words that no route is left between two sites, and at which sites everything ends."""
     walls = [site for site in network.sites if site not in crossable_sites(network)]
-    return f"no {_ways(network)} joins {a} and {b}" + (
+    return f"no {network.edge_kinds} joins {a} and {b}" + (
         f" past {', '.join(walls)}, which nothing crosses" if walls else ""
     )
-
-
-def _ways(network: Network) -> str:
-    """What could join two sites."""
-    there = (("fiber", network.fibers), ("circuit", network.circuits))
-    return " or ".join(what for what, some in there if some) or "fiber"
 
 
 def length_graph(network: Network) -> Graph:
@@ -129,8 +123,9 @@ def length_graph(network: Network) -> Graph:
 
 
 def latency_graph(network: Network) -> Graph:
-    """The fibers and circuits with their one-way latencies [ms]."""
-    return _graph(network, {name: network.edge_latency_ms(name) for name in network.edges})
+    """The fibers, and the circuits that can carry traffic, with their one-way latencies [ms]."""
+    there = (*network.fibers, *usable_circuits(network))
+    return _graph(network, {name: network.edge_latency_ms(name) for name in there})
 
 
 def shortest(

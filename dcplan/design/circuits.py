@@ -6,7 +6,7 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
-from dcplan.model.ending import ending_sites
+from dcplan.model.ending import usable_circuits
 from dcplan.model.network import Route, pair
 from dcplan.optics.budget import Lightpath
 
@@ -24,11 +24,11 @@ CLOSE = 1e-6
 
 def lightpaths_of(network: Network) -> tuple[Lightpath, ...]:
     """The circuits as lightpaths `C1`, `C2`, … in file order; those whose traffic could not end at both sites lack."""
-    ending = ending_sites(network)
+    usable = usable_circuits(network)
     found = []
     for number, (name, circuit) in enumerate(network.circuits.items(), 1):
-        a, b = circuit.ends
-        if a != b and ending.issuperset((a, b)):
+        if name in usable:
+            a, b = circuit.ends
             route = Route(pair(a, b), (name,))
             found.append(Lightpath(f"C{number}", route, circuit.length_km or 0.0, network.edge_latency_ms(name), ()))
     return tuple(found)
@@ -41,7 +41,7 @@ def faults(network: Network, paths: Mapping[str, Lightpath], lit: Sequence[Wavel
         route = paths[each.lightpath].route.fibers if each.lightpath in paths else ()
         if route and route[0] in leased:
             leased[route[0]].append(each)
-    usable = {path.route.fibers[0] for path in lightpaths_of(network)}
+    usable = usable_circuits(network)
     for name, mine in leased.items():
         yield from (f"circuit {name}: {fault}" for fault in _faults(network, name, mine, usable=name in usable))
 

@@ -100,7 +100,7 @@ def _explained(task: Task, known: Tried) -> Infeasible:
     shortages = _shortages(task)
     worst = _worst_shore(task.problem, protected=task.protected)
     if worst is not None:
-        return Infeasible("fiber pairs", worst, shortages)
+        return Infeasible(_what_is_bought(task.problem), worst, shortages)
     short = max(shortages, key=lambda one: one.short_gbps, default=None)
     who = (
         ""
@@ -123,8 +123,17 @@ def _explained(task: Task, known: Tried) -> Infeasible:
     loop.rounding = False
     if not root(loop):
         together = "no set of sites is short by itself, but all demands together are"
-        return Infeasible("fiber pairs", f"{together}: {who}", shortages)
+        return Infeasible(_what_is_bought(task.problem), f"{together}: {who}", shortages)
+    if not task.problem.fibers:
+        return Infeasible("circuits", f"the rates would fit, whole modules do not: {who}", shortages)
     return Infeasible("spectrum", f"the rates would fit, whole channels do not: {who}", shortages)
+
+
+def _what_is_bought(problem: Problem) -> str:
+    """The limit where capacity falls short."""
+    if not problem.circuits:
+        return "fiber pairs"
+    return "fiber pairs and circuits" if problem.fibers else "circuits"
 
 
 def _parted(

@@ -99,7 +99,7 @@ def module_items(network: Network, circuit: FiberId, module: str, count: int) ->
     about = network.circuits[circuit].modules.get(module)
     if about is None:
         return []
-    what = f"{module} of a circuit, {about.gbps:g} Gb/s"
+    what = f"leased {module}, {about.gbps:g} Gb/s"
     return [BillItem(circuit, what, count, about.usd, about.usd * count, "topology file", "high")]
 
 
@@ -110,7 +110,7 @@ def build_items(network: Network, edge: FiberId) -> list[BillItem]:
     """
     if edge in network.circuits:
         usd = network.circuits[edge].build_usd
-        return [BillItem(edge, "setting up the circuit", 1, usd, usd, "topology file", "high")] if usd else []
+        return [BillItem(edge, "set-up of the circuit", 1, usd, usd, "topology file", "high")] if usd else []
     about = network.fibers[edge]
     if not about.build_usd_per_km:
         return []
@@ -165,8 +165,9 @@ def assumptions(network: Network, items: Sequence[BillItem]) -> tuple[str, ...]:
         f"energy over {network.policy.years:g} years at US$ {network.policy.energy_usd_per_mwh:g} per MWh, "
         f"times the PUE of the site, {HUT_PUE:g} in amplifier huts"
     )
+    horizons = (horizon,) if network.fibers or not network.circuits else ()
     missing = sorted({f"{item.part} ({item.what})" for item in items if item.source == UNPRICED})
-    return (horizon, *(f"{part}: {UNPRICED}" for part in missing))
+    return (*horizons, *(f"{part}: {UNPRICED}" for part in missing))
 
 
 def _amplifier(network: Network, name: str, count: int, pue: float) -> list[BillItem]:

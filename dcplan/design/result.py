@@ -169,7 +169,8 @@ class Infeasible:
     """No design: what is short, and which limit binds."""
 
     limit: str
-    """fiber pairs, spectrum, reach, disjointness, latency; layout: no parallelism plan of a job fits."""
+    """fiber pairs, circuits, fiber pairs and circuits, spectrum, reach, disjointness, latency; layout: no parallelism
+    plan of a job fits."""
     reason: str
     """In words, with numbers: after losing X, sites {a, b} need … to the rest, … can be lit."""
     shortages: tuple[Shortage, ...]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import pair
 
 if TYPE_CHECKING:
-    from dcplan.model.network import Network, Pair, SiteId
+    from dcplan.model.network import FiberId, Network, Pair, SiteId
+    from dcplan.model.schema import Circuit
 
 
 def asking_pairs(network: Network) -> list[Pair]:
@@ -29,3 +30,9 @@ def crossable_sites(network: Network) -> frozenset[SiteId]:
     """Sites that traffic of others can cross: as light, or cut and started again."""
     ending = ending_sites(network)
     return frozenset(name for name, site in network.sites.items() if site.express or name in ending)
+
+
+def usable_circuits(network: Network) -> dict[FiberId, Circuit]:
+    """The circuits that can carry traffic: it can end, or change over, at both of their sites."""
+    ending = ending_sites(network)
+    return {name: circuit for name, circuit in network.circuits.items() if ending.issuperset(circuit.ends)}

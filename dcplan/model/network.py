@@ -93,6 +93,13 @@ class Network:
         return {**self.topology.fibers, **self.topology.circuits}
 
     @property
+    def edge_kinds(self) -> str:
+        """In words, what may join two sites of this network."""
+        if self.circuits:
+            return "fiber or circuit" if self.fibers else "circuit"
+        return "fiber"
+
+    @property
     def jobs(self) -> Mapping[str, Job]:
         """Jobs by name."""
         return self.topology.jobs

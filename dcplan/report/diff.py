@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.report import json, markdown, text, whole
+from dcplan.report import circuits, json, markdown, text, whole
 from dcplan.report.render import check_format
 from dcplan.report.sheet import NOTHING, Cell, Fact, Table, View, again, apart, count, say, text_column, verdict
 from dcplan.report.summary import capacity_gbps, served
@@ -24,7 +24,7 @@ SAME = 1e-8
 SHOWN = 10
 """Rows of a pull-request comment; the rest is folded away."""
 AREAS = (
-    "cost", "capacity", "proof", "promises", "parallelism", "overhead", "lit pairs", "wavelengths", "bill",
+    "cost", "capacity", "proof", "promises", "parallelism", "overhead", "lit pairs", "wavelengths", "modules", "bill",
     "overhead in", "step in",
 )  # fmt: skip
 """What is compared, most important first."""
@@ -122,7 +122,7 @@ def _counted(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
     """Things that may stand in several rows of a plan: added up."""
     routes = {path.id: path.route.name for path in plan.lightpaths}
     waves: Counter[str] = Counter()
-    for group in plan.design.wavelengths:
+    for group in circuits.lit(plan):
         waves[f"{group.transponder} {group.mode} on {routes[group.lightpath]}"] += group.count
     amounts: dict[str, list[float]] = {}
     quantities: dict[str, list[float]] = {}
@@ -130,6 +130,8 @@ def _counted(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
         amounts.setdefault(f"{item.part}: {item.what}", []).append(item.total_usd)
         quantities.setdefault(f"{item.part}: {item.what}", []).append(item.quantity)
     yield from ((("wavelengths", name, ""), number) for name, number in waves.items())
+    for name, own in circuits.leased(plan).items():
+        yield from ((("modules", f"{group.mode} of {name}", ""), group.count) for group in own)
     yield from ((("bill", name, "US$"), math.fsum(usd)) for name, usd in amounts.items())
     yield from ((("bill", name, ""), math.fsum(number)) for name, number in quantities.items())
 

@@ -72,8 +72,11 @@ def regenerators(plan: Plan) -> Table:
         item.part: item.unit_usd for item in plan.design.bill if item.what.startswith(ENDS) and item.part in used_parts
     }
     rows: list[Row] = []
+    leased = {path.id for path in plan.lightpaths if not path.budgets}
     for cut in cuts(plan):
-        used = [wave for side in cut.sides for wave in _enough(lit[side], cut.most_gbps)]
+        if leased.issuperset(cut.sides):
+            continue  # a router between two circuits: no light, no transponder
+        used = [wave for side in cut.sides if side not in leased for wave in _enough(lit[side], cut.most_gbps)]
         cost = sum(count * prices.get(group.transponder, 0.0) for group, count in used)
         rows.append(
             (
@@ -124,6 +127,8 @@ def _side(lit: Mapping[str, Sequence[Wavelengths]], name: str) -> str:
 def _why(lightpaths: Sequence[Lightpath], paths: Mapping[str, Lightpath], cut: Cut) -> str:
     """What a single lightpath over the fibers of both would do."""
     one, other = (paths[name] for name in cut.sides)
+    if not (one.budgets and other.budgets):
+        return "a circuit ends here"
     fibers = sorted((*one.route.fibers, *other.route.fibers))
     through = next((path for path in lightpaths if sorted(path.route.fibers) == fibers), None)
     if through is None:

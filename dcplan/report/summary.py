@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dcplan.design.circuits import EXISTING
+from dcplan.report import circuits
 from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
 
@@ -45,12 +47,21 @@ def _cost(plan: Plan) -> Fact:
 
 
 def _capacity(plan: Plan) -> Fact:
-    waves = sum(lit.count for lit in plan.design.wavelengths)
+    waves = sum(lit.count for lit in circuits.lit(plan))
     pairs = sum(fiber.pairs for fiber in plan.design.lit)
     fibers = sum(fiber.pairs > 0 for fiber in plan.design.lit)
     total = capacity_gbps(plan)
-    text = f"{rate(total)} each way: {count(waves, 'wavelength')} on {count(pairs, 'fiber pair')}"
-    values = {"capacity_gbps": total, "wavelengths": waves, "lit_pairs": pairs, "lit_fibers": fibers}
+    light = f"{count(waves, 'wavelength')} on {count(pairs, 'fiber pair')}"
+    values: dict[str, Value] = {
+        "capacity_gbps": total, "wavelengths": waves, "lit_pairs": pairs, "lit_fibers": fibers
+    }  # fmt: skip
+    parts = [light] if plan.fibers or not plan.circuits else []
+    if plan.circuits:
+        leased = [own for own in circuits.leased(plan).values() if own]
+        modules = sum(one.count for own in leased for one in own if one.mode != EXISTING)
+        values |= {"modules": modules, "circuits": len(leased)}
+        parts.append(f"{count(modules, 'module')} on {count(len(leased), 'circuit')}")
+    text = f"{rate(total)} each way: {', '.join(parts)}"
     return Fact("capacity", text, values)
 
 

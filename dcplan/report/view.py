@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, hollow, regeneration, spectrum, summary, whole, wires, work
+from dcplan.report import basis, circuits, hollow, regeneration, spectrum, summary, whole, wires, work
 from dcplan.report.doubt import doubtful_in, flagged
 from dcplan.report.sheet import View
 
 if TYPE_CHECKING:
     from dcplan.planfile import Plan
+    from dcplan.report.sheet import Table
 
 
 def view(plan: Plan) -> View:
@@ -26,12 +27,8 @@ def view(plan: Plan) -> View:
         notices=summary.notices(plan),
         tables=(
             wires.links(plan),
-            wires.fibers(plan),
-            *hollow.tables(plan),
-            wires.lightpaths(plan),
-            regeneration.regenerators(plan),
-            spectrum.strips(plan),
-            spectrum.blocks(plan),
+            *circuits.tables(plan),
+            *(_light(plan) if plan.fibers or not plan.circuits else ()),
             wires.traffic(plan),
             work.failures(plan),
             wires.reroutes(plan),
@@ -44,6 +41,18 @@ def view(plan: Plan) -> View:
         ),
     )
     return flagged(shown, doubtful_in(plan), notices=False)
+
+
+def _light(plan: Plan) -> tuple[Table, ...]:
+    """What is about own fibers and the light on them."""
+    return (
+        wires.fibers(plan),
+        *hollow.tables(plan),
+        wires.lightpaths(plan),
+        regeneration.regenerators(plan),
+        spectrum.strips(plan),
+        spectrum.blocks(plan),
+    )
 
 
 def states(plan: Plan) -> View:

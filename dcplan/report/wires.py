@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.optics.limits import next_in_words
+from dcplan.report import circuits
 from dcplan.report.sheet import Table, again, count, fixed, number, number_column, say, text_column, whole
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def links(plan: Plan) -> Table:
         rows.append(
             (
                 say(f"{pair[0]} – {pair[1]}"),
-                whole(sum(group.count for group in lit[pair])),
+                whole(waves) if (waves := sum(group.count for group in lit[pair] if group.width_ghz)) else number(None),
                 whole(capacity),
                 fixed(max(group.latency_ms for group in lit[pair]), 3),
                 number(load),
@@ -115,7 +116,7 @@ def fibers(plan: Plan) -> Table:
 def lightpaths(plan: Plan) -> Table:
     """What is lit: one row per lightpath and mode, with its margin."""
     paths = {path.id: path for path in plan.lightpaths}
-    rows = [_lightpath(group, paths[group.lightpath]) for group in plan.design.wavelengths]
+    rows = [_lightpath(group, paths[group.lightpath]) for group in circuits.lit(plan)]
     columns = (
         text_column("lightpath", "Id"),
         text_column("ends", "Ends"),
@@ -138,7 +139,8 @@ def lightpaths(plan: Plan) -> Table:
         return Table("lightpaths", "Lightpaths", columns, ())
     note = "Margin is what is left above all penalties and margins, worst channel and direction; other: GSNR and "
     note += "margin of the better one; OSNR in 0.1 nm. Next faster: the mode that does not close, and what stops it. "
-    note += f"{count(len(paths), 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
+    tried = len(paths) - sum(not path.budgets for path in plan.lightpaths)
+    note += f"{count(tried, 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
     return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
 
 

@@ -55,6 +55,7 @@ def test_at_most_one_module_where_one_may_be_picked():
     one = network("ab", {"ab": ring()["ab"] | {"pick": "one"}}, [("a", "b", 500)], {"scheme": "none"})
     found = designed(one)
     assert isinstance(found, Infeasible)
+    assert found.limit == "circuits"
     assert "sites {b} need 500 Gb/s to the rest, 400 Gb/s can be leased on circuit ab" in found.reason
     many = designed(network("ab", {"ab": ring()["ab"]}, [("a", "b", 500)], {"scheme": "none"}))
     assert leased(many) == {("ab", "small"): 1, ("ab", "large"): 1}
@@ -157,7 +158,7 @@ def planned(tmp_path):
         "dcplan: 1\nname: ring\nsites: {a: {lat: 40, lon: -90}, b: {lat: 41, lon: -90}, c: {lat: 40, lon: -91}}\n"
         "circuits:\n"
         + "".join(
-            f"  {a}{b}: {{ends: [{a}, {b}], length_km: 100, modules: {{s: {{gbps: 155, usd: 9}}}}}}\n"
+            f"  {a}{b}: {{ends: [{a}, {b}], length_km: 150, modules: {{s: {{gbps: 155, usd: 9}}}}}}\n"
             for a, b in ("ab", "bc", "ac")
         )
         + "demands: {d: {between: [a, b], gbps: 300}}\n"
@@ -170,3 +171,73 @@ def test_a_topology_of_circuits_needs_no_optics(planned):
     net, made = planned
     assert made.design.cost_usd == 54
     assert verify(net, made) == ()
+
+
+MIXED = """\
+dcplan: 1
+name: mixed
+sites: {a: {lat: 40, lon: -90}, b: {lat: 40.5, lon: -90}, c: {lat: 40, lon: -90.5}}
+fibers:
+  own: {ends: [a, b], length_km: 80, type: g652d, pairs: 2, lease_usd_per_km_year: 400}
+circuits:
+  lease: {ends: [a, b], latency_ms: 0.6, build_usd: 500, modules: {wave: {gbps: 400, usd: 200000}}}
+  spur: {ends: [b, c], latency_ms: 0.6, existing_gbps: 100, modules: {wave: {gbps: 400, usd: 300000}}}
+  back: {ends: [a, c], length_km: 60, pick: one, modules: {slow: {gbps: 100, usd: 90000}, wave: {gbps: 400, usd: 3e5}}}
+demands:
+  d: {between: [a, b], gbps: 300}
+  e: {between: [a, c], gbps: 80}
+"""
+
+
+def test_a_plan_of_fibers_and_circuits_verifies_and_shows_both(tmp_path):
+    """Every table names what it counts: wavelengths on pairs, modules on circuits, a cut between both."""
+    from dcplan.api import load
+    from dcplan.planfile import dumps, loads
+    from dcplan.report.diff import diff
+    from dcplan.report.render import render
+
+    file = tmp_path / "mixed.yaml"
+    file.write_text(MIXED)
+    net = load(file)
+    made = plan(net)
+    assert verify(net, made) == ()
+    read = loads(dumps(made), "plan")
+    shown = render(read, "text", 160)
+    assert "on 1 fiber pair, 2 modules on 3 circuits" in shown
+    assert "existing" in shown
+    assert "set-up of the circuit" in shown
+    assert "a circuit ends here" in shown
+    changed = diff(read, plan(_without_e(net)))
+    assert {"modules", "bill"} <= {change.area for change in changed.changes}
+
+
+def _without_e(net):
+    from dataclasses import replace
+
+    demands = {name: demand for name, demand in net.topology.demands.items() if name != "e"}
+    return replace(net, topology=net.topology.model_copy(update={"demands": demands}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fault"),
+    [
+        ("mode", "gold", "there is no module lease gold"),
+        ("rate_gbps", 800.0, "another rate"),
+        ("latency_ms", 0.1, "it takes 0.6 ms"),
+        ("count", 0, "0 × wave are leased"),
+    ],
+)
+def test_verify_finds_what_does_not_hold_of_modules(tmp_path, field, value, fault):
+    from dataclasses import replace
+
+    from dcplan.api import load
+
+    file = tmp_path / "mixed.yaml"
+    file.write_text(MIXED)
+    net = load(file)
+    made = plan(net)
+    waves = tuple(
+        replace(lit, **{field: value}) if lit.transponder == "lease" else lit for lit in made.design.wavelengths
+    )
+    changed = replace(made, design=replace(made.design, wavelengths=waves))
+    assert any(fault in found for found in verify(net, changed))

@@ -34,6 +34,7 @@ def run(
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
     from dcplan import api
+    from dcplan.errors import UsageError
     from dcplan.optics.choice import dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out
     from dcplan.report.doubt import flagged
@@ -42,6 +43,8 @@ def run(
 
     check_format(form)
     network = api.load(file, despite=frozenset(["DCP501", "DCP504"]))  # a fiber that stays dark is an answer here
+    if network.circuits and not network.fibers:
+        raise UsageError(f"{file} has circuits and no fibers: there is no light to speak of")
     if load is not None:
         network = api.at_load(network, load)
     names = [name for name in (a, b) if name is not None]

@@ -33,6 +33,7 @@ def notes(
     yield f"launch powers, gains and noise figures are those under a full load of {transponder} {name}"
     yield from _lines(network, lines)
     yield from _levels(boost)
+    yield from (f"circuit {name} is left out: GNPy knows light only" for name in network.circuits)
     for site, about in network.sites.items():
         if not about.express and sum(1 for key in boost if key[1] == site) > 1:
             yield f"{roadm(site)} lets light pass in GNPy, which has no `express: false`"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
-from dcplan.model.ending import crossable_sites
+from dcplan.model.ending import crossable_sites, ending_sites, usable_circuits
 from dcplan.model.graph import adjacency
 from dcplan.model.rules.examples import GOOD, WITH_JOB, adding, with_change
 from dcplan.model.split import forest, split
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from dcplan.diagnostics import Span
     from dcplan.model.graph import Adjacency
-    from dcplan.model.network import Network, SiteId
+    from dcplan.model.network import FiberId, Network, SiteId
+    from dcplan.model.source import Loc
     from dcplan.model.split import Forest, Part
     from dcplan.model.states import State
 
@@ -30,7 +31,7 @@ CUT_OFF = Rule(
     "DCP310",
     "cut-off",
     Severity.ERROR,
-    "A job or demand needs this site, and no fiber ends in it.",
+    "A job or demand needs this site, and no fiber or circuit ends in it.",
     with_change("between: [papillion, lincoln]", "between: [papillion, omaha]", with_change("fibers:", _THIRD)),
     WITH_JOB,
 )
@@ -38,7 +39,7 @@ IDLE = Rule(
     "DCP311",
     "idle-site",
     Severity.WARNING,
-    "No fiber ends in this site and nothing needs it: it has no effect on the plan.",
+    "No fiber or circuit ends in this site and nothing needs it: it has no effect on the plan.",
     with_change("fibers:", _THIRD),
     WITH_JOB,
 )
@@ -46,7 +47,7 @@ NO_PATH = Rule(
     "DCP312",
     "no-path",
     Severity.ERROR,
-    "A job or demand needs sites between which no chain of fibers leads.",
+    "A job or demand needs sites between which no chain of fibers and circuits leads.",
     with_change(
         "between: [papillion, lincoln]",
         "between: [papillion, omaha]",
@@ -79,8 +80,8 @@ LONELY = Rule(
     "DCP314",
     "lonely-shared-risk",
     Severity.WARNING,
-    "A shared-risk group of one fiber says nothing that the fiber does not; most often its other members spell the"
-    " name in another way.",
+    "A shared-risk group of one fiber or circuit says nothing that the fiber does not; most often its other members"
+    " spell the name in another way.",
     with_change("length_km: 58, type: g652d,", "length_km: 58, type: g652d, shared_risk: [i80],"),
     WITH_JOB,
 )
@@ -107,7 +108,18 @@ WALL = Rule(
     with_change("demands:", _OVER, with_change("fibers:", _POP.replace(", regenerate: false", ""))),
 )
 
-RULES = (CUT_OFF, IDLE, NO_PATH, PARTED, LONELY, NOTHING, WALL)
+_LEASE = "circuits: {lease: {ends: [papillion, ashland], length_km: 25, modules: {wave: {gbps: 400, usd: 1e6}}}}\n"
+DEAD_END = Rule(
+    "DCP317",
+    "circuit-to-nowhere",
+    Severity.WARNING,
+    "A circuit ends in routers at both sites. At a site with `regenerate: false` and no traffic of its own nothing"
+    " ends, so the circuit carries nothing.",
+    adding(_LEASE, with_change("demands:", _OVER, with_change("fibers:", _POP.replace("express: false, ", "")))),
+    adding(_LEASE, with_change("demands:", _OVER, with_change("fibers:", _POP.replace(", regenerate: false", "")))),
+)
+
+RULES = (CUT_OFF, IDLE, NO_PATH, PARTED, LONELY, NOTHING, WALL, DEAD_END)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +160,7 @@ def check(network: Network) -> list[Finding]:
         *_lonely(network),
         *_nothing(network),
         *_walls(network, around),
+        *_dead_ends(network),
     ]
 
 
@@ -155,22 +168,24 @@ def _bare(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterat
     """Sites in which no fiber ends."""
     needed = {site: need.what for need in reversed(wanted) for site in (need.b, need.a)}
     working = {site for job in network.jobs.values() for site in job.accelerators}
+    kinds = network.edge_kinds
     for site in network.sites:
         if around[site]:
             continue
         span = network.document.locate(("sites", site), of_key=True)
         if site in needed:
-            message = f"no fiber ends in site `{site}`, which {needed[site]} needs"
-            yield Finding(CUT_OFF, span, message, f"add a fiber with `{site}` among its `ends`")
+            message = f"no {kinds} ends in site `{site}`, which {needed[site]} needs"
+            yield Finding(CUT_OFF, span, message, f"add a {kinds} with `{site}` among its `ends`")
         elif site not in working:
-            yield Finding(IDLE, span, f"no fiber ends in site `{site}` and nothing needs it")
+            yield Finding(IDLE, span, f"no {kinds} ends in site `{site}` and nothing needs it")
 
 
 def _apart(network: Network, around: Adjacency, wanted: Sequence[Need]) -> Iterator[Finding]:
     """Needs between sites that no chain of fibers joins; those of a site without fibers are told there."""
+    chain = network.edge_kinds.replace(" or", "s and") + "s"
     for need in wanted:
         if around[need.a] and around[need.b]:
-            message = f"{need.what} needs `{need.a}` and `{need.b}`, but no chain of fibers joins them"
+            message = f"{need.what} needs `{need.a}` and `{need.b}`, but no chain of {chain} joins them"
             yield Finding(NO_PATH, _where(network, need), message)
 
 
@@ -216,22 +231,31 @@ def _called(state: State) -> str:
 def _place(network: Network, state: State) -> Span:
     if state.sites:
         return network.document.locate(("sites", *state.sites), of_key=True)
-    first = next(name for name in network.fibers if name in state.fibers)
+    first = next(name for name in network.edges if name in state.fibers)
     if len(state.fibers) == 1:
-        return network.document.locate(("fibers", first), of_key=True)
-    group = state.name.removeprefix("shared risk ")
-    return network.document.locate(("fibers", first, "shared_risk", network.fibers[first].shared_risk.index(group)))
+        return network.document.locate((_kind(network, first), first), of_key=True)
+    return network.document.locate(_in_group(network, first, state.name.removeprefix("shared risk ")))
+
+
+def _kind(network: Network, edge: FiberId) -> str:
+    """The key under which it stands in the file."""
+    return "circuits" if edge in network.circuits else "fibers"
+
+
+def _in_group(network: Network, edge: FiberId, group: str) -> Loc:
+    """Where a fiber or circuit names a shared-risk group."""
+    return (_kind(network, edge), edge, "shared_risk", network.edges[edge].shared_risk.index(group))
 
 
 def _lonely(network: Network) -> Iterator[Finding]:
     groups = network.shared_risk_groups()
     for group, members in groups.items():
         if len(members) == 1:
-            (fiber,) = members
-            loc = ("fibers", fiber, "shared_risk", network.fibers[fiber].shared_risk.index(group))
+            (edge,) = members
+            loc = _in_group(network, edge, group)
             others = [other for other in groups if other != group]
             hint = did_you_mean(group, others, "") if nearest(group, others) else None
-            message = f"only fiber `{fiber}` is in the shared-risk group `{group}`"
+            message = f"only {_kind(network, edge)[:-1]} `{edge}` is in the shared-risk group `{group}`"
             yield Finding(LONELY, network.document.locate(loc), message, hint and hint.strip())
 
 
@@ -240,8 +264,18 @@ def _walls(network: Network, around: Adjacency) -> Iterator[Finding]:
     for site in network.sites:
         if site not in crossable and around[site]:
             span = network.document.locate(("sites", site, "regenerate"), of_key=True)
-            message = f"nothing crosses site `{site}`: its fibers carry nothing"
+            message = f"nothing crosses site `{site}`: what ends there carries nothing"
             yield Finding(WALL, span, message, "take `express: false` or `regenerate: false` away")
+
+
+def _dead_ends(network: Network) -> Iterator[Finding]:
+    usable, ending = usable_circuits(network), ending_sites(network)
+    for name, circuit in network.circuits.items():
+        if name not in usable:
+            site = next(end for end in circuit.ends if end not in ending)
+            span = network.document.locate(("circuits", name), of_key=True)
+            hint = f"take `regenerate: false` away from `{site}`, or leave the circuit out"
+            yield Finding(DEAD_END, span, f"circuit `{name}` carries nothing: no traffic ends at `{site}`", hint)
 
 
 def _nothing(network: Network) -> Iterator[Finding]:

@@ -38,11 +38,19 @@ NO_EFFECT = Rule(
 )
 
 RULES = (UNUSED_PART, NO_EFFECT)
+NO_FIBERS = "there are no fibers, only circuits"
+ABOUT_LIGHT = (
+    "margin_db", "ageing_db", "repair_db_per_span", "connector_db", "launch_dbm", "load_percent", "equalise",
+    "raman_tilt", "max_span_km", "max_span_loss_db", "span_split", "years", "energy_usd_per_mwh", "routes", "max_hops",
+    "guard_ghz",
+)  # fmt: skip
+"""Keys of the policy that speak of own fibers and what is lit on them."""
+OPTICAL_GEAR = ("allow", "prices_usd", "band", "band_start_thz", "band_end_thz", "grid_ghz")
 
 
 def check(network: Network) -> list[Finding]:
     """Own parts that nothing uses, and keys that have no effect beside the others."""
-    keys = (*_policy(network), *_sites(network), *_jobs(network), *_demands(network))
+    keys = (*_policy(network), *_sites(network), *_circuits(network), *_jobs(network), *_demands(network))
     no_effect = [_no_effect(network, loc, message) for loc, message in keys if loc in network.document.values]
     return [*_parts(network), *no_effect]
 
@@ -111,7 +119,7 @@ def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
     elif "any-shared-risk" in policy.survive and not network.shared_risk_groups():
         loc: Loc = ("policy", "survive", policy.survive.index("any-shared-risk"))
         if loc in network.document.values:
-            yield loc, "no fiber names a shared-risk group"
+            yield loc, f"no {network.edge_kinds} names a shared-risk group"
     if network.fibers and all(fiber.spans is not None for fiber in network.fibers.values()):
         yield ("policy", "max_span_km"), "every fiber lists its spans"
         yield ("policy", "max_span_loss_db"), "every fiber lists its spans"
@@ -134,6 +142,33 @@ def _line_policy(network: Network) -> Iterator[tuple[Loc, str]]:
         yield ("policy", "max_span_km"), "GNPy's rule splits at 150 km, whatever the limits"
         if all(fiber.spans is None for fiber in fibers):
             yield ("policy", "max_span_loss_db"), "GNPy's rule splits at 150 km, whatever the limits"
+
+
+def _circuits(network: Network) -> Iterator[tuple[Loc, str]]:
+    """Keys and modules of circuits that change nothing; in a file without fibers, all that is about light."""
+    for name, circuit in network.circuits.items():
+        if not circuit.modules:
+            yield ("circuits", name, "pick"), "the circuit has no modules"
+            yield ("circuits", name, "build_usd"), "the circuit has no modules"
+        for module, about in circuit.modules.items():
+            loc: Loc = ("circuits", name, "modules", module)
+            if circuit.pick == "one":
+                yield (*loc, "most"), "`pick: one` takes one module at most"
+            better = next(
+                (
+                    other
+                    for other, more in circuit.modules.items()
+                    if (more.gbps, -more.usd) > (about.gbps, -about.usd)
+                    and more.usd <= about.usd
+                    and (circuit.pick == "one" or more.most is None)
+                ),
+                None,
+            )
+            if better is not None:
+                yield loc, f"module `{better}` gives no less for no more"
+    if network.circuits and not network.fibers:
+        yield from ((("policy", key), NO_FIBERS) for key in ABOUT_LIGHT)
+        yield from ((("gear", key), NO_FIBERS) for key in OPTICAL_GEAR)
 
 
 def _sites(network: Network) -> Iterator[tuple[Loc, str]]:

@@ -41,12 +41,12 @@ RULES = (BEYOND_LIGHT, BEYOND_IN_FAILURE)
 
 
 def check(network: Network) -> list[Finding]:
-    """Demands whose latency limit the fibers cannot keep, healthy or in a promised failure."""
+    """Demands whose latency limit fibers and circuits cannot keep, healthy or in a promised failure."""
     limited = {name: demand for name, demand in network.topology.demands.items() if demand.max_latency_ms is not None}
     if not limited:
         return []
     around = adjacency(network)
-    latency_ms = {fiber: network.fiber_latency_ms(fiber) for fiber in network.fibers}
+    latency_ms = {edge: network.edge_latency_ms(edge) for edge in network.edges}
     healthy: dict[tuple[SiteId, SiteId], tuple[float, Route]] = {}
     starts: dict[SiteId, list[SiteId]] = {}
     for demand in limited.values():
