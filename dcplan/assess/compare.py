@@ -43,7 +43,11 @@ class Compared:
 
 
 def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: LinksIn) -> tuple[Compared, ...]:
-    """All plans of a job that fit, best first. `links_in` gives the rates that a pattern of bytes gets in a state."""
+    """All plans of a job that fit, best first. `links_in` gives the rates that a pattern of bytes gets in a state.
+
+    Of the failures, those count that the job is promised to survive.
+    """
+    mine = {state.name for state in job.states}
     target = network.jobs[job.job].targets.max_overhead_percent
     found = []
     for layout in job.layouts:
@@ -60,7 +64,7 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
                     [
                         step_time(load, layout, links_in(state, pattern)).step_s
                         for state in states
-                        if not state.healthy and state.sites.isdisjoint(job.sites)
+                        if not state.healthy and state.name in mine and state.sites.isdisjoint(job.sites)
                     ],
                 ),
                 needed_gbps=None if needed is None else max(needed.values(), default=0.0),

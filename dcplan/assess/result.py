@@ -13,7 +13,7 @@ class JobInState:
     running: bool
     """False where the state takes a site that the job cannot do without."""
     why: str
-    """For a job that stopped or runs reduced; empty otherwise."""
+    """For a job that stopped, runs reduced or is promised nothing; empty otherwise."""
     rate_fraction: float | None
     """Rate over what it asks in this state, the least of its pairs of sites; none where it asks for none."""
     latency_ms: float | None
@@ -23,6 +23,8 @@ class JobInState:
     """Over the same job with all its (surviving) accelerators in one site [%]."""
     target_percent: float | None
     """What was promised in this state; none where nothing was."""
+    promised: bool = True
+    """This state is one that the job survives by promise; else it has what others leave."""
 
     @property
     def met(self) -> bool:

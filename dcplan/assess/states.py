@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.assess.result import Assessment, JobInState, StateResult
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from dcplan.training.step import Workload
 
 
+UNPROMISED = "promised nothing here"
+
+
 @dataclass(frozen=True, slots=True)
 class _Use:
     """How one demand is served in one state."""
@@ -35,8 +39,8 @@ def assess(network: Network, view: NetworkView, states: Sequence[State], jobs: S
     """Assess a design in every state.
 
     In each state the fixed demands are served first; what the surviving wavelengths then carry goes to the jobs,
-    max-min fair. A failure that takes nothing lit leaves the traffic as it was. Under one-plus-one a job has its
-    reserved rate and no more.
+    max-min fair; those that are promised nothing in it come after those that are. A failure that takes nothing lit
+    leaves the traffic as it was. Under one-plus-one a job has its reserved rate and no more.
     """
     healthy_flows = _by_demand(view.flows(HEALTHY))
     results = tuple(_assess_state(network, view, state, jobs, healthy_flows) for state in states)
@@ -52,18 +56,19 @@ def _assess_state(
 ) -> StateResult:
     seen = view.traffic_state(state)
     asked = [demand for demand in view.design.demands if seen.name in demand.gbps]
-    fractions = view.fractions(seen, asked)
+    besides = [demand for job in jobs if not _promised(job, state) for demand in _left_over(job, seen)]
+    fractions = view.fractions(seen, asked, besides)
     flows = _by_demand(view.flows(seen))
     uses = {
         demand.id: _Use(
             demand,
             fractions[demand.id],
-            fractions[demand.id] * demand.gbps[seen.name],
+            fractions[demand.id] * demand.gbps[seen.name if seen.name in demand.gbps else HEALTHY.name],
             max((flow.latency_ms for flow in flows.get(demand.id, ())), default=0.0),
         )
-        for demand in asked
+        for demand in (*asked, *besides)
     }
-    worst = min(uses.values(), key=lambda use: (use.fraction, use.demand.id), default=None)
+    worst = min((uses[demand.id] for demand in asked), key=lambda use: (use.fraction, use.demand.id), default=None)
     return StateResult(
         state=state.name,
         lost_gbps=view.lost_gbps(state),
@@ -78,27 +83,45 @@ def _assess_state(
 def _assess_job(network: Network, job: JobTraffic, state: State, uses: Mapping[str, _Use]) -> JobInState:
     promised = network.jobs[job.job].targets
     target = promised.max_overhead_percent if state.healthy else promised.max_overhead_percent_under_failure
+    kept = _promised(job, state)
     alive = job.plans.in_state(job.chosen, state)
     if isinstance(alive, Misfit):
         return JobInState(job.job, running=False, why=alive.reason, rate_fraction=None, latency_ms=None, step_s=None,
-                          overhead_percent=None, target_percent=None)  # fmt: skip
+                          overhead_percent=None, target_percent=None, promised=kept)  # fmt: skip
     mine = [uses[demand.id] for demand in job.demands if demand.id in uses]
     links = Links(
         {use.demand.ends: use.gbps for use in mine},
-        {use.demand.ends: use.latency_ms for use in mine},
+        {use.demand.ends: use.latency_ms if kept else job.plans.latency_ms[use.demand.ends] for use in mine},
     )
     step, alone = step_time(*alive, links).step_s, one_site(*alive).step_s
+    if not kept and step == inf:
+        return JobInState(job.job, running=False, why=f"{UNPROMISED}, and too little is left",
+                          rate_fraction=0.0, latency_ms=None, step_s=None, overhead_percent=None, target_percent=None,
+                          promised=False)  # fmt: skip
     lost = sorted(state.sites & job.plans.sites)
     return JobInState(
         job=job.job,
         running=True,
-        why=f"goes on without {', '.join(lost)}, {_batch_left(job, alive[0])} of the batch" if lost else "",
+        why="; ".join(
+            ([f"goes on without {', '.join(lost)}, {_batch_left(job, alive[0])} of the batch"] if lost else [])
+            + ([] if kept else [UNPROMISED])
+        ),
         rate_fraction=min((use.fraction for use in mine), default=None),
         latency_ms=max((use.latency_ms for use in mine), default=None),
         step_s=step,
         overhead_percent=100 * (step / alone - 1),
-        target_percent=target,
+        target_percent=target if kept else None,
+        promised=kept,
     )
+
+
+def _promised(job: JobTraffic, state: State) -> bool:
+    return any(state.name == mine.name for mine in job.plans.states)
+
+
+def _left_over(job: JobTraffic, state: State) -> list[Demand]:
+    """What a job that is promised nothing in a failure would still use: its healthy rates, where both ends are left."""
+    return [d for d in job.demands if state.name not in d.gbps and state.sites.isdisjoint(d.ends)]
 
 
 def _batch_left(job: JobTraffic, alive: Workload) -> str:
@@ -123,12 +146,15 @@ def _routes(flows: Sequence[Flow]) -> frozenset[tuple[str, ...]]:
 
 
 def _weakest(results: Sequence[StateResult]) -> str:
-    """The failure with the largest overhead of any job, a stopped job before all; then the least capacity left."""
+    """The failure with the largest overhead of any job that is promised something in it, a stopped job before all;
+    then the least capacity left.
+    """
 
     def weakness(result: StateResult) -> tuple[float, float]:
         overheads = [
-            job.overhead_percent if job.running and job.overhead_percent is not None else float("inf")
+            job.overhead_percent if job.running and job.overhead_percent is not None else inf
             for job in result.jobs
+            if job.promised
         ]
         return (round(max(overheads, default=0.0), 6), -result.left_gbps)
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
 
-RESERVED = "one-plus-one"
-"""The scheme under which capacity is set aside for each demand, so that nobody gets more than was asked."""
-
 
 @dataclass(frozen=True)
 class NetworkView:
@@ -59,27 +56,72 @@ class NetworkView:
         """The routes of the plan in a state."""
         return next((routing.flows for routing in self.design.routing if routing.state == state.name), ())
 
-    def fractions(self, state: State, asked: Sequence[Demand]) -> dict[str, float]:
-        """Rate that each demand gets over what it asks in a state: fixed ones first, the rest max-min fair."""
-        if self.design.scheme == RESERVED:
-            return self._reserved(state, asked)
-        wanted = [(demand.id, demand.ends, demand.gbps[state.name]) for demand in asked]
+    def fractions(self, state: State, asked: Sequence[Demand], besides: Sequence[Demand] = ()) -> dict[str, float]:
+        """Rate that each demand gets over what it asks in a state: fixed ones first, the rest max-min fair.
+
+        What is set aside for a demand on two ways is its own, and it gets no more. `besides`: demands that are promised
+        nothing in this state; they come last, with what they ask when healthy.
+        """
+        rates = [(demand, demand.gbps[state.name]) for demand in asked]
+        rates += [(demand, demand.gbps[HEALTHY.name]) for demand in besides]
+        found = self._reserved(state, [(demand, gbps) for demand, gbps in rates if demand.protected])
+        wanted = [(demand.id, demand.ends, gbps) for demand, gbps in rates if not demand.protected]
         fixed = frozenset(demand.id for demand in asked if demand.job is None)
-        return max_min(self.lightpaths, self.design.wavelengths, state, wanted, fixed)
+        late = frozenset(demand.id for demand in besides)
+        return found | self._shared(state, wanted, fixed, late)
 
-    def _reserved(self, state: State, asked: Sequence[Demand]) -> dict[str, float]:
-        """Half of what stands when healthy, as both routes then do; in a failure where both stand too, no more."""
-        both, now = self._carried(HEALTHY), self._carried(state)
-        return {
-            demand.id: min(both.get(demand.id, 0.0) / 2, now.get(demand.id, 0.0)) / demand.gbps[state.name]
-            for demand in asked
-        }
+    def _shared(
+        self,
+        state: State,
+        wanted: Sequence[tuple[str, Pair, float]],
+        fixed: frozenset[str],
+        late: frozenset[str] = frozenset(),
+    ) -> dict[str, float]:
+        """Fractions on what is lit and not set aside."""
+        if not wanted:
+            return {}
+        names = frozenset(name for name, _, _ in wanted)
+        return max_min(
+            self.lightpaths,
+            self.design.wavelengths,
+            state,
+            wanted,
+            fixed & names,
+            last=late & names,
+            reserved=self._set_aside,
+        )
 
-    def _carried(self, state: State) -> dict[str, float]:
-        carried: dict[str, float] = {}
-        for flow in self.flows(state):
-            carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
-        return carried
+    @cached_property
+    def _couples(self) -> dict[str, list[tuple[Flow, Flow]]]:
+        """The pairs of ways of each demand that goes two at once."""
+        flows: dict[str, list[Flow]] = {demand.id: [] for demand in self.design.demands if demand.protected}
+        for flow in self.flows(HEALTHY):
+            if flow.demand in flows:
+                flows[flow.demand].append(flow)
+        return {name: list(zip(mine[::2], mine[1::2], strict=True)) for name, mine in flows.items()}
+
+    @cached_property
+    def _set_aside(self) -> dict[str, float]:
+        """On each lightpath what only demands on two ways may use, in every state [Gb/s]."""
+        found: dict[str, float] = {}
+        for couples in self._couples.values():
+            for couple in couples:
+                for flow in couple:
+                    for lightpath in flow.lightpaths:
+                        found[lightpath] = found.get(lightpath, 0.0) + flow.gbps
+        return found
+
+    def _reserved(self, state: State, rates: Sequence[tuple[Demand, float]]) -> dict[str, float]:
+        """Of demands on two ways, what the pairs carry of which a way survives, over what they ask; at most 1."""
+        found = {}
+        for demand, gbps in rates:
+            left = sum(
+                one.gbps
+                for one, other in self._couples[demand.id]
+                if not (self.breaks(state, one) and self.breaks(state, other))
+            )
+            found[demand.id] = min(1.0, left / gbps)
+        return found
 
     def links_for(self, job: JobTraffic) -> Callable[[State, Mapping[Pair, float]], Links]:
         """For a job, the rates that any pattern of bytes between its sites would get beside all other demands.
@@ -100,15 +142,15 @@ class NetworkView:
 
     def _rates(self, state: State, shape: Mapping[Pair, float], job: JobTraffic) -> dict[Pair, float]:
         own = [demand for demand in job.demands if state.name in demand.gbps]
-        if self.design.scheme == RESERVED:
-            fractions = self._reserved(state, own)
+        if any(demand.protected for demand in own):
+            fractions = self._reserved(state, [(demand, demand.gbps[state.name]) for demand in own])
             return {demand.ends: fractions[demand.id] * demand.gbps[state.name] for demand in own}
         largest = max((demand.gbps[state.name] for demand in own), default=1.0)
         others = [demand for demand in self.design.demands if demand.job != job.job and state.name in demand.gbps]
-        wanted = [(demand.id, demand.ends, demand.gbps[state.name]) for demand in others]
+        wanted = [(demand.id, demand.ends, demand.gbps[state.name]) for demand in others if not demand.protected]
         mine = [(f"{job.job}: {a} - {b}", (a, b), share * largest) for (a, b), share in shape.items()]
         fixed = frozenset(demand.id for demand in others if demand.job is None)
-        fractions = max_min(self.lightpaths, self.design.wavelengths, state, [*wanted, *mine], fixed)
+        fractions = self._shared(state, [*wanted, *mine], fixed)
         return {ends: fractions[name] * gbps for name, ends, gbps in mine if fractions[name] > 0}
 
     def _latency_ms(self, state: State, job: JobTraffic) -> dict[Pair, float]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost
 from dcplan.design.circuits import EXISTING
 from dcplan.model import grid
-from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -155,12 +154,11 @@ def problem(
     demands: Sequence[Demand],
     states: Sequence[State],
 ) -> Problem:
-    """Join what optics found with prices and demands; with scheme `none` only the healthy state counts.
+    """Join what optics found with prices and demands.
 
     `lightpaths` holds the circuits as well (see `circuits.lightpaths_of`).
     """
-    wanted = (HEALTHY,) if network.policy.scheme == "none" else tuple(states)
-    asked_gbps = sum(whole_rate(demand, wanted) for demand in demands)
+    asked_gbps = sum(whole_rate(demand, states) for demand in demands)
     line_of = {line.fiber: line for line in lines}
     band = band_of(network)
     usable: list[Lightpath] = []
@@ -186,8 +184,8 @@ def problem(
         choices=tuple(choices),
         offered=tuple(offered),
         tiers=tuple(tuple(sorted({choices[j].latency_ms for j in mine})) for mine in offered),
-        demands=tuple(demand for demand in demands if whole_rate(demand, wanted) > 0),
-        states=wanted,
+        demands=tuple(demand for demand in demands if whole_rate(demand, states) > 0),
+        states=tuple(states),
         band=band,
         fibers=fibers,
         pair_usd={fiber: cost.total(cost.pair_items(network, line_of[fiber], 1)) for fiber in fibers},

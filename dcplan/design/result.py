@@ -21,6 +21,13 @@ class Demand:
     """Largest one-way latency of any route it takes [ms]."""
     job: str | None = None
     """The training job it serves; none for a fixed demand."""
+    scheme: str = "reroute"
+    """How it survives failures."""
+
+    @property
+    def protected(self) -> bool:
+        """It goes two ways at once, on capacity that is set aside for it."""
+        return self.scheme == "one-plus-one"
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,20 +253,27 @@ def max_min(
     wanted: Sequence[tuple[str, Pair, float]],
     first: frozenset[str] = frozenset(),
     most: float = inf,
+    *,
+    last: frozenset[str] = frozenset(),
+    reserved: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Max-min fair share of each demand on the wavelengths that survive a state.
 
-    wanted: (name, ends, Gb/s in each direction). Those named in `first` are served before all others, up to 1; the
-    others up to `most` times what they want. Progressive filling: raise the common fraction, freeze the demands that
+    wanted: (name, ends, Gb/s in each direction). Those named in `first` are served before all others, up to 1; those in
+    `last` when the others have what they want, up to 1; then the others up to `most` times what they want. `reserved`:
+    what is set aside on a lightpath [Gb/s]. Progressive filling: raise the common fraction, freeze the demands that
     block it (a positive dual), go on with the rest (Bertsekas and Gallager, Data Networks, 6.5.2). Latency limits are
     left aside: what arrives late arrives. A demand whose ends are parted, or gone, gets 0.
     """
     asked = list(wanted)
-    capacity = _capacity(lightpaths, wavelengths, state)
+    capacity = _capacity(lightpaths, wavelengths, state, reserved or {})
     fixed: dict[str, float] = {}
-    groups = ([one for one in asked if one[0] in first], 1.0), ([one for one in asked if one[0] not in first], most)
-    for group, cap in groups:
+    before, behind = [one for one in asked if one[0] in first], [one for one in asked if one[0] in last]
+    between = [one for one in asked if one[0] not in first | last]
+    turns = [(before, 1.0), *([(between, 1.0), (behind, 1.0)] if behind else []), (between, most)]
+    for group, cap in turns:
         rising = [one for one in group if one[2] > 0]
+        fixed = {name: share for name, share in fixed.items() if name not in {one[0] for one in rising}}
         fixed |= {name: cap if cap < inf else 1.0 for name, _, gbps in group if gbps <= 0}
         while rising:
             level, blocked = _raise(capacity, asked, fixed, [name for name, _, _ in rising], cap)
@@ -275,14 +282,19 @@ def max_min(
     return {name: fixed[name] for name, _, _ in asked}
 
 
-def _capacity(lightpaths: Sequence[Lightpath], wavelengths: Sequence[Wavelengths], state: State) -> dict[Pair, float]:
+def _capacity(
+    lightpaths: Sequence[Lightpath], wavelengths: Sequence[Wavelengths], state: State, reserved: Mapping[str, float]
+) -> dict[Pair, float]:
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     found: dict[Pair, float] = {}
+    for name, gbps in sorted(reserved.items()):
+        if not state.breaks(by_id[name].route):
+            found[by_id[name].route.ends] = found.get(by_id[name].route.ends, 0.0) - gbps
     for lit in wavelengths:
         route = by_id[lit.lightpath].route
         if not state.breaks(route):
             found[route.ends] = found.get(route.ends, 0.0) + lit.count * lit.rate_gbps
-    return dict(sorted(found.items()))
+    return {ends: max(0.0, gbps) for ends, gbps in sorted(found.items())}
 
 
 def _raise(

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import nothing_joins, state_latency_ms
+from dcplan.design.promised import Promises
 from dcplan.design.result import Demand, Infeasible
 from dcplan.model.network import pair
+from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
 from dcplan.training.layout import layouts
@@ -37,6 +39,10 @@ class JobPlans:
     misfits: tuple[Misfit, ...]
     latency_ms: Mapping[Pair, float]
     """One-way latency between two of its sites that rates are sized for [ms]."""
+    states: tuple[State, ...]
+    """Healthy and the failures in which it is promised its targets."""
+    scheme: str
+    """How it survives them."""
 
     @property
     def sites(self) -> frozenset[str]:
@@ -67,27 +73,29 @@ class JobTraffic:
 
 def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ...]:
     """The fixed demands of the file by state: whole when healthy, the promised share in a failure."""
+    promises = Promises.of(network, states)
     found = []
     for name, asked in network.topology.demands.items():
         a, b = asked.between
         share = asked.under_failure_percent / 100
         gbps = {
             state.name: asked.gbps * (1.0 if state.healthy else share)
-            for state in states
+            for state in promises.kept_for(asked, (a, b))
             if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
         }
-        found.append(Demand(name, pair(a, b), gbps, asked.max_latency_ms))
+        found.append(Demand(name, pair(a, b), gbps, asked.max_latency_ms, scheme=scheme_of(network, asked)))
     return tuple(found)
 
 
 def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit disjointness, where a promised state parts its sites."""
-    load = workload(network, job)
-    latency_ms = assumed_latency_ms(network, load, states)
+    load, about = workload(network, job), network.jobs[job]
+    mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
+    latency_ms = assumed_latency_ms(network, load, mine)
     if isinstance(latency_ms, Infeasible):
         return latency_ms
-    fitting, misfits = layouts(load, network.jobs[job])
-    return JobPlans(job, load, fitting, misfits, latency_ms)
+    fitting, misfits = layouts(load, about)
+    return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme_of(network, about))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +129,13 @@ def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraff
         reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])
         return Infeasible("layout", f"no parallelism plan of job {job} fits: {reasons}", ())
     target = asked.targets.max_overhead_percent
-    kept = [option for layout in wanted if (option := _option(network, plans, layout, states, target))]
+    kept = [option for layout in wanted if (option := _option(network, plans, layout, target))]
     if not kept:
         return _too_slow(network, plans, wanted)
     fastest = min(kept, key=lambda option: (option.step_s, option.gbps, option.layout.name))
-    chosen = min(_as_fast(network, plans, kept, states, fastest.step_s * (1 + TIE)), key=_frugal)
+    chosen = min(_as_fast(network, plans, kept, fastest.step_s * (1 + TIE)), key=_frugal)
     demands = tuple(
-        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job)
+        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job, plans.scheme)
         for (a, b), by_state in _by_pair(chosen.rates).items()
     )
     return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), demands)
@@ -137,9 +145,7 @@ def _frugal(option: _Option) -> tuple[float, float, str]:
     return (option.gbps, option.step_s, option.layout.name)
 
 
-def _as_fast(
-    network: Network, plans: JobPlans, kept: Sequence[_Option], states: Sequence[State], goal_s: float
-) -> list[_Option]:
+def _as_fast(network: Network, plans: JobPlans, kept: Sequence[_Option], goal_s: float) -> list[_Option]:
     """The plans that reach the goal, each with the least rates for it; none beyond its own target."""
     target = network.jobs[plans.job].targets.max_overhead_percent
     found = []
@@ -147,15 +153,13 @@ def _as_fast(
         spare = 100 * (goal_s / one_site(plans.workload, option.layout).step_s - 1)
         if spare >= target:
             found.append(option)
-        elif spare > 0 and (tighter := _option(network, plans, option.layout, states, spare)):
+        elif spare > 0 and (tighter := _option(network, plans, option.layout, spare)):
             found.append(tighter)
     return found
 
 
-def _option(
-    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State], overhead_percent: float
-) -> _Option | None:
-    rates = _rates_by_state(network, plans, layout, states, overhead_percent)
+def _option(network: Network, plans: JobPlans, layout: Layout, overhead_percent: float) -> _Option | None:
+    rates = _rates_by_state(network, plans, layout, overhead_percent)
     if rates is None:
         return None
     step_s = step_time(plans.workload, layout, Links(rates[HEALTHY.name], plans.latency_ms)).step_s
@@ -174,13 +178,14 @@ def _why(use: str | None, chosen: _Option, fastest: _Option) -> str:
 
 
 def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]) -> dict[Pair, float] | Infeasible:
-    """One-way latency that rates are sized for: `STRETCH` × the shortest route after the worst single failure [ms].
+    """One-way latency that rates are sized for: `STRETCH` × the shortest route after the worst failure [ms].
 
-    Failures that part the two sites do not count, unless they are promised: then Infeasible, limit disjointness. The
-    same whatever is promised, so that promising less never asks for more.
+    The worst of all single failures and of those in `states`, which are promised to the job: promising less never asks
+    for more. Failures that part the two sites do not count, unless they are promised: then Infeasible, limit
+    disjointness.
     """
     sites = sorted({share.site for share in load.shares})
-    failures = single_failures(network)
+    failures = (*single_failures(network), *states)
     assumed: dict[Pair, float] = {}
     for i, a in enumerate(sites):
         for b in sites[i + 1 :]:
@@ -194,13 +199,13 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
 
 
 def _rates_by_state(
-    network: Network, plans: JobPlans, layout: Layout, states: Sequence[State], healthy_percent: float
+    network: Network, plans: JobPlans, layout: Layout, healthy_percent: float
 ) -> dict[str, Mapping[Pair, float]] | None:
     """State name -> rate per pair [Gb/s]; None where a target cannot be met at any rate."""
     targets = network.jobs[plans.job].targets
     found: dict[str, Mapping[Pair, float]] = {}
     known: dict[frozenset[str], Mapping[Pair, float] | None] = {}
-    for state in states:
+    for state in plans.states:
         lost = plans.sites & state.sites
         rates: Mapping[Pair, float] | None
         if state.healthy:

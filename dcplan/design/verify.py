@@ -46,7 +46,7 @@ def verify(
     """
     paths = {lightpath.id: lightpath for lightpath in lightpaths}
     line_of = {line.fiber: line for line in lines}
-    wanted = [HEALTHY] if network.policy.scheme == "none" else list(states)
+    wanted = list(states)
     faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
     if faults:
         return tuple(faults)  # the rest reads what these name

@@ -26,6 +26,11 @@ Frequency = Annotated[float, Field(ge=180, le=240)]
 Length = Annotated[float, Field(gt=0, le=50_000)]
 Rate = Annotated[float, Field(ge=0.001, allow_inf_nan=False)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+Promise = (
+    Literal["any-fiber", "any-shared-risk", "any-site", "any-two-fibers", "any-two-shared-risks", "any-two-sites"]
+    | Name
+)
+"""Any one or two of a kind, or the name of an entry of `failures`."""
 GridWidth = Annotated[float, Field(gt=0, le=1000, multiple_of=12.5)]
 Launch = Annotated[float, Field(ge=-30, le=30, allow_inf_nan=False)]
 
@@ -294,6 +299,8 @@ class Job(Strict):
     or within 1 % of that the one with the least rate."""
     targets: Targets = Targets()
     """What the job is promised."""
+    survive: list[Promise] | None = None
+    """Failures that this job survives, in place of the policy's."""
 
 
 class Demand(Strict):
@@ -307,6 +314,25 @@ class Demand(Strict):
     """Largest one-way latency of any route it takes [ms]."""
     under_failure_percent: Percent = 100.0
     """Share of the rate that is promised in a failure [%]."""
+    survive: list[Promise] | None = None
+    """Failures that this demand survives, in place of the policy's."""
+
+
+class Failure(Strict):
+    """Things that fail together, to be promised by name in `survive`."""
+
+    fibers: list[Name] = []
+    """Fibers and circuits that are lost."""
+    sites: list[Name] = []
+    """Sites that are lost, with every fiber and circuit that ends in them."""
+    shared_risk: list[Name] = []
+    """Shared-risk groups all of whose fibers and circuits are lost."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.fibers or self.sites or self.shared_risk):
+            raise ValueError("give fibers, sites or shared_risk: a failure takes something")
+        return self
 
 
 class SolverLimits(Strict):
@@ -321,10 +347,14 @@ class SolverLimits(Strict):
 class Policy(Strict):
     """What is promised, and what is assumed."""
 
-    survive: list[Literal["any-fiber", "any-shared-risk", "any-site"]] = ["any-fiber"]
-    """Failures that every demand survives; an empty list promises nothing."""
+    survive: list[Promise] = ["any-fiber"]
+    """Failures that every job and demand survives that has no list of its own; an empty list promises nothing. Any one
+    fiber (or circuit), shared-risk group or site; any two of them, or one alone; or what `failures` names."""
     scheme: Literal["none", "reroute", "one-plus-one"] = "reroute"
     """none: healthy network only; reroute: routed anew in each failure; one-plus-one: pairs of disjoint routes."""
+    parted: Literal["refuse", "excuse"] = "refuse"
+    """What is promised where a failure leaves no fiber route between two sites. refuse: the same as elsewhere, so that
+    there is no plan; excuse: nothing, as where one of the sites is lost itself."""
     margin_db: NotNegative = 2.0
     """System margin on top of the required OSNR [dB] (GNPy's sys_margins)."""
     ageing_db: NotNegative = 0.5
@@ -391,5 +421,7 @@ class Topology(Strict):
     """Training jobs by name."""
     demands: dict[Name, Demand] = {}
     """Fixed demands by name."""
+    failures: dict[Name, Failure] = {}
+    """Failures with a name of their own, to be promised in `survive`."""
     policy: Policy = Policy()
     """What is promised, and what is assumed."""

@@ -66,8 +66,8 @@ def _capacity(plan: Plan) -> Fact:
 
 
 def _worst(states: tuple[StateResult, ...]) -> JobInState | None:
-    """The job with the largest overhead in any of the states."""
-    jobs = [job for state in states for job in state.jobs if job.overhead_percent is not None]
+    """The job with the largest overhead in any of the states in which it is promised something."""
+    jobs = [job for state in states for job in state.jobs if job.overhead_percent is not None and job.promised]
     return max(jobs, key=lambda job: job.overhead_percent or 0.0, default=None)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean, nearest
 from dcplan.model.ending import crossable_sites, ending_sites, usable_circuits
 from dcplan.model.graph import adjacency
+from dcplan.model.promises import survived_by
 from dcplan.model.rules.examples import GOOD, WITH_JOB, adding, with_change
 from dcplan.model.split import forest, split
-from dcplan.model.states import promised_states
+from dcplan.model.states import HEALTHY, promised_states, promised_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dcplan.diagnostics import Span
     from dcplan.model.graph import Adjacency
     from dcplan.model.network import FiberId, Network, SiteId
+    from dcplan.model.schema import Demand, Job
     from dcplan.model.source import Loc
     from dcplan.model.split import Forest, Part
     from dcplan.model.states import State
@@ -63,7 +65,7 @@ PARTED = Rule(
     "DCP313",
     "parted-by-failure",
     Severity.ERROR,
-    "`policy.survive` promises that this failure is survived, but it leaves sites that need each other with no fiber"
+    "`survive` promises that this failure is survived, but it leaves sites that need each other with no fiber"
     " between them. No design can keep the promise: it takes another fiber, or a smaller promise.",
     with_change(
         "length_km: 64, type: g652d,",
@@ -129,21 +131,32 @@ class Need:
     what: str
     a: SiteId
     b: SiteId
-    in_failure: bool
-    """It is promised in a failure, too."""
+    in_states: frozenset[str]
+    """Names of the states in which it is promised."""
     all_sites: frozenset[SiteId]
     """It is promised only while all these are alive."""
 
 
 def needs(network: Network) -> list[Need]:
     """Which pairs of sites must hang together, for the jobs and then the demands, in file order."""
+    states = promised_states(network)
+    known: dict[tuple[str, ...], frozenset[str]] = {}
+
+    def promised(about: Job | Demand) -> frozenset[str]:
+        survive = survived_by(network, about)
+        if survive not in known:
+            known[survive] = promised_to(network, states, survive)
+        return known[survive]
+
     found = []
     for name, job in network.jobs.items():
         first, *others = job.accelerators
-        found += [Need(f"job `{name}`", first, other, True, frozenset(job.accelerators)) for other in others]  # noqa: FBT003
+        mine, sites = promised(job), frozenset(job.accelerators)
+        found += [Need(f"job `{name}`", first, other, mine, sites) for other in others]
     for name, demand in network.topology.demands.items():
         a, b = demand.between
-        found.append(Need(f"demand `{name}`", a, b, demand.under_failure_percent > 0, frozenset((a, b))))
+        mine = promised(demand) if demand.under_failure_percent > 0 else frozenset([HEALTHY.name])
+        found.append(Need(f"demand `{name}`", a, b, mine, frozenset((a, b))))
     return found
 
 
@@ -156,7 +169,7 @@ def check(network: Network) -> list[Finding]:
     return [
         *_bare(network, around, wanted),
         *_apart(network, around, [need for need in wanted if walk.root[need.a] != walk.root[need.b]]),
-        *_parted(network, around, walk, [need for need in joined if need.in_failure]),
+        *_parted(network, around, walk, joined),
         *_lonely(network),
         *_nothing(network),
         *_walls(network, around),
@@ -195,15 +208,28 @@ def _where(network: Network, need: Need) -> Span:
 
 
 def _parted(network: Network, around: Adjacency, walk: Forest, promised: Sequence[Need]) -> Iterator[Finding]:
-    """One finding per promised state in which needs are parted."""
-    for state in promised_states(network)[1:]:
+    """One finding per promised state in which needs are parted that no smaller such failure parts."""
+    told: list[tuple[State, Part]] = []
+    for state in promised_states(network)[1:] if network.policy.parted == "refuse" else ():
         part = split(around, walk, state)
         if part is None:
             continue
-        alive = (need for need in promised if state.sites.isdisjoint(need.all_sites))
-        broken = list(islice((need for need in alive if part(need.a) != part(need.b)), MOST_NAMED + 1))
+        smaller = [(lost, other) for lost, other in told if state.holds(lost)]
+        fresh = (
+            need
+            for need in promised
+            if _parts(state, part, need) and not any(_parts(lost, other, need) for lost, other in smaller)
+        )
+        broken = list(islice(fresh, MOST_NAMED + 1))
         if broken:
+            told.append((state, part))
             yield _split(network, part, state, broken)
+
+
+def _parts(state: State, part: Part, need: Need) -> bool:
+    """A promised failure leaves the sites of a need alive and apart."""
+    asked = state.name in need.in_states and state.sites.isdisjoint(need.all_sites)
+    return asked and part(need.a) != part(need.b)
 
 
 def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -> Finding:
@@ -214,7 +240,8 @@ def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -
     whose = list(dict.fromkeys(need.what for need in broken))
     verb = "needs" if len(whose) == 1 else "need"
     message = f"losing {_called(state)} parts {shown}, which {' and '.join(_some(whose))} {verb} joined"
-    hint = "add a fiber between the two sides that does not share this risk, or promise less in `policy.survive`"
+    hint = "add a fiber between the two sides that does not share this risk, or promise less in `survive`"
+    hint += "; `policy.parted: excuse` promises nothing to those whom a failure parts"
     return Finding(PARTED, _place(network, state), message, hint)
 
 
@@ -224,17 +251,16 @@ def _some(names: Sequence[str]) -> list[str]:
 
 
 def _called(state: State) -> str:
-    kind, _, name = state.name.rpartition(" ")
-    return f"{kind} `{name}`"
+    return f"{state.kind} {' and '.join(f'`{name}`' for name in state.members)}"
 
 
 def _place(network: Network, state: State) -> Span:
-    if state.sites:
-        return network.document.locate(("sites", *state.sites), of_key=True)
-    first = next(name for name in network.edges if name in state.fibers)
-    if len(state.fibers) == 1:
-        return network.document.locate((_kind(network, first), first), of_key=True)
-    return network.document.locate(_in_group(network, first, state.name.removeprefix("shared risk ")))
+    """Where the first of what fails stands."""
+    first = state.members[0]
+    if state.kind.startswith("shared risk"):
+        return network.document.locate(_in_group(network, network.shared_risk_groups()[first][0], first))
+    section = {"failure": "failures", "site": "sites", "sites": "sites"}.get(state.kind) or _kind(network, first)
+    return network.document.locate((section, first), of_key=True)
 
 
 def _kind(network: Network, edge: FiberId) -> str:

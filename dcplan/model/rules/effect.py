@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.ending import asking_pairs
+from dcplan.model.promises import survived_by
 from dcplan.model.rules.examples import adding, with_change
+from dcplan.model.rules.promises import lists
+from dcplan.model.rules.unpromised import promises_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +53,14 @@ OPTICAL_GEAR = ("allow", "prices_usd", "band", "band_start_thz", "band_end_thz",
 
 def check(network: Network) -> list[Finding]:
     """Own parts that nothing uses, and keys that have no effect beside the others."""
-    keys = (*_policy(network), *_sites(network), *_circuits(network), *_jobs(network), *_demands(network))
+    keys = (
+        *promises_without_effect(network),
+        *_policy(network),
+        *_sites(network),
+        *_circuits(network),
+        *_jobs(network),
+        *_demands(network),
+    )
     no_effect = [_no_effect(network, loc, message) for loc, message in keys if loc in network.document.values]
     return [*_parts(network), *no_effect]
 
@@ -58,7 +68,7 @@ def check(network: Network) -> list[Finding]:
 def _no_effect(network: Network, loc: Loc, why: str) -> Finding:
     what = loc[-1]
     if isinstance(what, int):
-        what = network.policy.survive[what]
+        what = next(promises for at, promises in lists(network) if at == loc[:-1])[what]
     return Finding(NO_EFFECT, network.document.locate(loc, of_key=True), f"`{what}` has no effect: {why}")
 
 
@@ -111,22 +121,10 @@ def _amplifiers(network: Network) -> set[str]:
 
 
 def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
-    policy = network.policy
-    if policy.scheme == "none":
-        yield ("policy", "survive"), "scheme `none` promises nothing"
-    elif not policy.survive:
-        yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
-    elif "any-shared-risk" in policy.survive and not network.shared_risk_groups():
-        loc: Loc = ("policy", "survive", policy.survive.index("any-shared-risk"))
-        if loc in network.document.values:
-            yield loc, f"no {network.edge_kinds} names a shared-risk group"
     if network.fibers and all(fiber.spans is not None for fiber in network.fibers.values()):
         yield ("policy", "max_span_km"), "every fiber lists its spans"
         yield ("policy", "max_span_loss_db"), "every fiber lists its spans"
     yield from _line_policy(network)
-    for i, failure in enumerate(policy.survive):
-        if failure in policy.survive[:i]:
-            yield ("policy", "survive", i), "it stands there twice"
 
 
 def _line_policy(network: Network) -> Iterator[tuple[Loc, str]]:
@@ -189,13 +187,13 @@ def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
             alone = "the job stays in one site"
             yield ("jobs", name, "gradient_bits"), alone
             yield ("jobs", name, "targets"), alone
-        elif network.policy.scheme == "none" or not network.policy.survive:
+        elif not survived_by(network, job):
             yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
         if isinstance(job.plans, dict) and len(job.plans) == 1:
             yield ("jobs", name, "use"), "there is only one plan"
 
 
 def _demands(network: Network) -> Iterator[tuple[Loc, str]]:
-    if network.policy.scheme == "none" or not network.policy.survive:
-        for name in network.topology.demands:
+    for name, demand in network.topology.demands.items():
+        if not survived_by(network, demand):
             yield ("demands", name, "under_failure_percent"), "no failure is promised"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.graph import adjacency, fastest
+from dcplan.model.promises import survived_by
 from dcplan.model.rules.examples import with_change
-from dcplan.model.states import HEALTHY, promised_states
+from dcplan.model.states import HEALTHY, promised_states, promised_to
 from dcplan.units import LIGHT_M_PER_S, significant
 
 if TYPE_CHECKING:
@@ -67,14 +68,22 @@ class Failures:
     """The promised failures by what they hit, and detours around them, each searched once."""
 
     def __init__(self, network: Network, around: Adjacency, latency_ms: Mapping[FiberId, float]) -> None:
-        self.around, self.latency_ms = around, latency_ms
+        self.network, self.around, self.latency_ms = network, around, latency_ms
+        self.states = promised_states(network)
+        self.promised: dict[tuple[str, ...], frozenset[str]] = {}
         self.hitting: dict[tuple[str, str], list[State]] = {}
-        for state in promised_states(network)[1:]:
+        for state in self.states[1:]:
             for site in sorted(state.sites):
                 self.hitting.setdefault(("site", site), []).append(state)
             for fiber in sorted(state.fibers) if not state.sites else ():
                 self.hitting.setdefault(("fiber", fiber), []).append(state)
         self.detours: dict[tuple[str, SiteId, SiteId], float | None] = {}
+
+    def promised_to(self, survive: tuple[str, ...]) -> frozenset[str]:
+        """Names of the states that somebody with these promises survives."""
+        if survive not in self.promised:
+            self.promised[survive] = promised_to(self.network, self.states, survive)
+        return self.promised[survive]
 
     def of(self, route: Route) -> list[State]:
         """The failures that hit a route and leave its ends alive."""
@@ -117,7 +126,9 @@ def _demand(network: Network, failures: Failures, name: str, best_ms: float, rou
         return
     if demand.under_failure_percent == 0:
         return
-    doubtful = [state for state in failures.of(route) if failures.at_most_ms(state, route) > limit_ms]
+    mine = failures.promised_to(survived_by(network, demand))
+    hit = [state for state in failures.of(route) if state.name in mine]
+    doubtful = [state for state in hit if failures.at_most_ms(state, route) > limit_ms]
     exact = [(failures.detour_ms(state, a, b), state) for state in doubtful]
     slow = [(ms, state.name) for ms, state in exact if ms is not None and ms > limit_ms]
     if slow:

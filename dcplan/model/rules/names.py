@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean
+from dcplan.model.rules import promises
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def check(network: Network) -> list[Finding]:
         *_gear(network),
         *(finding for name, job in network.jobs.items() for finding in _job(network, name, job)),
         *_demands(network),
+        *promises.check(network),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.model.rules import capacity, connection, effect, geography, latency, names, price, reading, schema
+from dcplan.model.rules import capacity, connection, effect, geography, latency, names, price, promises, reading, schema
 
 if TYPE_CHECKING:
     from dcplan.diagnostics import Finding, Rule
@@ -14,6 +14,7 @@ RULES: tuple[Rule, ...] = (
     *reading.RULES,
     *schema.RULES,
     *names.RULES,
+    *promises.RULES,
     *geography.RULES,
     *connection.RULES,
     *latency.RULES,
