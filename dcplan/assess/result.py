@@ -52,12 +52,22 @@ class StateResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Excused:
+    """A job or demand and the promised failures that leave no fiber route between its sites."""
+
+    who: str
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """All states, healthy first."""
 
     states: tuple[StateResult, ...]
     weakest: str
     """Name of the failure with the largest overhead, then the least capacity left; `healthy` if nothing is promised."""
+    excused: tuple[Excused, ...] = ()
+    """Where `policy.parted` excuses: whom promised failures part, so that nothing is promised to it in them."""
 
     @property
     def kept(self) -> bool:

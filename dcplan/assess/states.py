@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.assess.result import Assessment, JobInState, StateResult
+from dcplan.assess.result import Assessment, Excused, JobInState, StateResult
+from dcplan.design.promised import excuses
 from dcplan.model.states import HEALTHY
 from dcplan.training.engine import one_site, step_time
 from dcplan.training.step import Links, Misfit
@@ -44,7 +45,8 @@ def assess(network: Network, view: NetworkView, states: Sequence[State], jobs: S
     """
     healthy_flows = _by_demand(view.flows(HEALTHY))
     results = tuple(_assess_state(network, view, state, jobs, healthy_flows) for state in states)
-    return Assessment(results, _weakest(results))
+    parted = tuple(Excused(who, tuple(state.name for state in lost)) for who, lost in excuses(network, states))
+    return Assessment(results, _weakest(results), parted)
 
 
 def _assess_state(

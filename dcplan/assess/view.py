@@ -59,8 +59,8 @@ class NetworkView:
     def fractions(self, state: State, asked: Sequence[Demand], besides: Sequence[Demand] = ()) -> dict[str, float]:
         """Rate that each demand gets over what it asks in a state: fixed ones first, the rest max-min fair.
 
-        What is set aside for a demand on two ways is its own, and it gets no more. `besides`: demands that are promised
-        nothing in this state; they come last, with what they ask when healthy.
+        What is set aside for a demand on two ways is its own, in every state, and it gets no more. `besides`: demands
+        that are promised nothing in this state; they come last, with what they ask when healthy.
         """
         rates = [(demand, demand.gbps[state.name]) for demand in asked]
         rates += [(demand, demand.gbps[HEALTHY.name]) for demand in besides]
@@ -112,7 +112,7 @@ class NetworkView:
         return found
 
     def _reserved(self, state: State, rates: Sequence[tuple[Demand, float]]) -> dict[str, float]:
-        """Of demands on two ways, what the pairs carry of which a way survives, over what they ask; at most 1."""
+        """Of demands on two ways, what the pairs carry of which a way survives, over what they ask."""
         found = {}
         for demand, gbps in rates:
             left = sum(
@@ -120,7 +120,7 @@ class NetworkView:
                 for one, other in self._couples[demand.id]
                 if not (self.breaks(state, one) and self.breaks(state, other))
             )
-            found[demand.id] = min(1.0, left / gbps)
+            found[demand.id] = left / gbps
         return found
 
     def links_for(self, job: JobTraffic) -> Callable[[State, Mapping[Pair, float]], Links]:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
-from dcplan.report import circuits
+from dcplan.report import circuits, promises
 from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
 
@@ -24,8 +24,8 @@ def facts(plan: Plan) -> tuple[Fact, ...]:
 
 
 def notices(plan: Plan) -> tuple[Notice, ...]:
-    """Promises that are missed, a design that is not proven optimal, figures that are estimates."""
-    return (*_missed(plan), *_unproven(plan), *_estimates(plan))
+    """Promises that are missed or excused, a design that is not proven optimal, figures that are estimates."""
+    return (*_missed(plan), *promises.notices(plan), *_unproven(plan), *_estimates(plan))
 
 
 def capacity_gbps(plan: Plan) -> float:
@@ -103,7 +103,7 @@ def _weakest(plan: Plan) -> Fact:
         "left_gbps": found.left_gbps,
         "served_percent": found.served_percent,
     }
-    mark = "ok" if _kept(found) else "FAIL"
+    mark = "ok" if kept(found) else "FAIL"
     if found is states[0]:
         return Fact("weakest state", "no failure is promised to be survived", values, mark if mark == "FAIL" else "")
     text = f"{found.state}: {rate(found.left_gbps)} left"
@@ -116,7 +116,8 @@ def _weakest(plan: Plan) -> Fact:
     return Fact("weakest state", text, values, mark)
 
 
-def _kept(state: StateResult) -> bool:
+def kept(state: StateResult) -> bool:
+    """Every promise of this state is."""
     return served(state) and all(job.met for job in state.jobs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, circuits, hollow, regeneration, spectrum, summary, whole, wires, work
+from dcplan.report import basis, circuits, hollow, promises, regeneration, spectrum, summary, whole, wires, work
 from dcplan.report.doubt import doubtful_in, flagged
 from dcplan.report.sheet import View
 
@@ -30,8 +30,9 @@ def view(plan: Plan) -> View:
             *circuits.tables(plan),
             *(_light(plan) if plan.fibers or not plan.circuits else ()),
             wires.traffic(plan),
-            work.failures(plan),
+            *work.failures(plan),
             wires.reroutes(plan),
+            *promises.tables(plan),
             *work.plans(plan),
             basis.bill(plan),
             basis.binding(plan),
@@ -62,5 +63,5 @@ def states(plan: Plan) -> View:
         title=plan.name,
         facts=tuple(fact for fact in summary.facts(plan) if fact.label in ("overhead", "weakest state")),
         notices=summary.notices(plan),
-        tables=(work.failures(plan), wires.reroutes(plan)),
+        tables=(tuple(work.failures(plan))[-1], wires.reroutes(plan), *promises.tables(plan)),
     )

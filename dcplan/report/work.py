@@ -18,19 +18,39 @@ from dcplan.report.sheet import (
     verdict,
     whole,
 )
-from dcplan.report.summary import served
+from dcplan.report.summary import kept, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dcplan.assess.result import JobInState, StateResult
     from dcplan.planfile import Plan, PlanRow
     from dcplan.report.sheet import Row
 
 
-def failures(plan: Plan) -> Table:
-    """Each state: what is left, what reroutes, and what the step of each job becomes."""
-    rows = tuple(row for state in plan.assessment.states for row in _state(state))
+MOST_SHOWN = 40
+"""Of more failures than this a first reading has the hardest only."""
+HARDEST = 12
+
+
+def failures(plan: Plan) -> Iterator[Table]:
+    """Each state: what is left, what reroutes, and what the step of each job becomes; of many, first the hardest."""
+    states = plan.assessment.states
+    if len(states) - 1 > MOST_SHOWN:
+        hardest = (*states[:1], *sorted(states[1:], key=_hardness)[:HARDEST])
+        title = f"Healthy and in the {HARDEST} hardest of {len(states) - 1} failures"
+        yield _failures("hardest", title, hardest, main=True)
+    yield _failures("failures", "Healthy and in each failure", states, main=len(states) - 1 <= MOST_SHOWN)
+
+
+def _hardness(state: StateResult) -> tuple[bool, float, float, float]:
+    """Promises that are missed first, then the slowest step of a promised job, then the least served and left."""
+    slowest = max((job.overhead_percent or 0.0 for job in state.jobs if job.promised), default=0.0)
+    return kept(state), -slowest, state.served_percent, state.left_gbps
+
+
+def _failures(name: str, title: str, states: Sequence[StateResult], *, main: bool) -> Table:
+    rows = tuple(row for state in states for row in _state(state))
     columns = (
         text_column("state", "State", 10),
         text_column("kept", ""),
@@ -48,13 +68,13 @@ def failures(plan: Plan) -> Table:
     )
     note = "Served: the worst demand's rate over what it is promised. Overhead: over the same job in one site. "
     note += "Rate: what the job gets over what it asks in that state."
-    return Table("failures", "Healthy and in each failure", columns, rows, note=note, main=True)
+    return Table(name, title, columns, rows, note=note, main=main)
 
 
 def _state(state: StateResult) -> Iterable[Row]:
-    kept = verdict(good=served(state) and all(job.met for job in state.jobs))
+    mark = verdict(good=kept(state))
     share = fixed(state.served_percent, 0 if served(state) else 1, tone="" if served(state) else "bad")
-    head = (say(state.state), kept, whole(state.left_gbps), share)
+    head = (say(state.state), mark, whole(state.left_gbps), share)
     lost, moved = whole(state.lost_gbps), say(", ".join(state.rerouted))
     if not state.jobs:
         yield (*head, say(""), *[number(None)] * 5, lost, moved, say(""))

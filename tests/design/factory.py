@@ -44,8 +44,8 @@ def catalog(modes=None, price=10_000.0):
     )
 
 
-def network(sites, fibers, policy=None, gear=None, demands=None, modes=None, price=10_000.0):
-    """A network. `fibers`: name -> (a, b, km, pairs) or with a dict of further fields behind."""
+def network(sites, fibers, policy=None, gear=None, demands=None, modes=None, price=10_000.0, failures=None):
+    """A network. `fibers`: name -> (a, b, km, pairs); demands: (a, b, Gb/s); or with a dict of further fields."""
     made = {}
     for name, (a, b, km, pairs, *more) in fibers.items():
         made[name] = {
@@ -66,7 +66,11 @@ def network(sites, fibers, policy=None, gear=None, demands=None, modes=None, pri
             "fibers": made,
             "policy": policy or {},
             "gear": gear or {},
-            "demands": {f"d{i}": {"between": [a, b], "gbps": gbps} for i, (a, b, gbps) in enumerate(demands or ())},
+            "demands": {
+                f"d{i}": {"between": [a, b], "gbps": gbps} | (more[0] if more else {})
+                for i, (a, b, gbps, *more) in enumerate(demands or ())
+            },
+            "failures": failures or {},
         }
     )
     return Network(topology, catalog(modes, price), Document(None))
@@ -118,4 +122,4 @@ def demand(net, name, a, b, gbps, share=1.0, max_latency_ms=None):
         for state in promised_states(net)
         if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
     }
-    return Demand(name, pair(a, b), by_state, max_latency_ms)
+    return Demand(name, pair(a, b), by_state, max_latency_ms, scheme=net.policy.scheme)

@@ -132,7 +132,7 @@ def test_subjects_read_as_words() -> None:
 
 def test_every_key_of_the_schema_has_a_home() -> None:
     homes = jsonschema.homes()
-    assert homes["survive"] == ("policy",)
+    assert homes["survive"] == ("jobs.NAME", "demands.NAME", "policy")
     assert homes["time_limit_s"] == ("policy.solver",)
     assert "fibers.NAME.spans" in homes["loss_db"]
 

@@ -208,13 +208,13 @@ def _where(network: Network, need: Need) -> Span:
 
 
 def _parted(network: Network, around: Adjacency, walk: Forest, promised: Sequence[Need]) -> Iterator[Finding]:
-    """One finding per promised state in which needs are parted that no smaller such failure parts."""
+    """One finding per promised state in which needs are parted; of two that fail, those that neither parts alone."""
     told: list[tuple[State, Part]] = []
     for state in promised_states(network)[1:] if network.policy.parted == "refuse" else ():
         part = split(around, walk, state)
         if part is None:
             continue
-        smaller = [(lost, other) for lost, other in told if state.holds(lost)]
+        smaller = [(lost, other) for lost, other in told if len(state.members) > 1 and state.holds(lost)]
         fresh = (
             need
             for need in promised
@@ -240,8 +240,8 @@ def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -
     whose = list(dict.fromkeys(need.what for need in broken))
     verb = "needs" if len(whose) == 1 else "need"
     message = f"losing {_called(state)} parts {shown}, which {' and '.join(_some(whose))} {verb} joined"
-    hint = "add a fiber between the two sides that does not share this risk, or promise less in `survive`"
-    hint += "; `policy.parted: excuse` promises nothing to those whom a failure parts"
+    hint = "add a fiber between the two sides that does not share this risk, promise less in `survive`, or promise"
+    hint += " nothing to those whom a failure parts (`policy.parted: excuse`)"
     return Finding(PARTED, _place(network, state), message, hint)
 
 
