@@ -176,6 +176,29 @@ class Linear:
         index = np.asarray(rows, dtype=np.int32)
         self._highs.changeRowsBounds(len(rows), index, np.asarray(lower, float), np.asarray(upper, float))
 
+    def add_columns(self, costs: Sequence[float], rows: Sequence[Sequence[int]]) -> None:
+        """Add columns from 0 up that stand in some rows with the coefficient 1; a known basis stays one."""
+        import numpy as np
+
+        sizes = [len(each) for each in rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+        index = np.array([row for each in rows for row in each], dtype=np.int32)
+        size, most = len(sizes), np.full(len(sizes), self._names.kHighsInf)
+        self._highs.addCols(
+            size, np.asarray(costs, float), np.zeros(size), most, len(index), starts, index, np.ones(len(index))
+        )
+
+    def basis(self) -> Any:
+        """Where the last solve ended, to be handed to `resume`."""
+        return self._highs.getBasis()
+
+    def resume(self, basis: Any) -> None:
+        """Begin the next solve from where an earlier one ended; columns added since stand at their lower bounds."""
+        more = int(self._highs.getNumCol()) - len(basis.col_status)
+        if more:
+            basis.col_status = [*basis.col_status, *[self._names.HighsBasisStatus.kLower] * more]
+        self._highs.setBasis(basis)
+
     def costs(self, columns: Sequence[int], costs: Sequence[float]) -> None:
         """Change the costs of columns."""
         for column, price in zip(columns, costs, strict=True):

@@ -1,0 +1,139 @@
+"""Bonds: cuts of a graph of which both shores hang together. They imply every other cut.
+
+Sites are bits of an integer.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+def bonds(size: int, edges: Iterable[tuple[int, int]], most: int) -> tuple[list[int], bool]:
+    """One shore of each bond of a graph of `size` sites, and whether these are all; no more than `most`.
+
+    Grows connected sets from the first site of each part; each site beside the set is taken or refused for good, and a
+    set is given up once refused sites lie in two parts of what is outside (they can not be joined any more).
+    """
+    near = neighbours(size, edges)
+    found: list[int] = []
+    for part in parts(near, (1 << size) - 1):
+        if not _grow(near, part, found, most):
+            return found, False
+    return found, True
+
+
+def neighbours(size: int, edges: Iterable[tuple[int, int]]) -> list[int]:
+    """Of each site, the sites beside it."""
+    near = [0] * size
+    for a, b in edges:
+        if a != b:
+            near[a] |= 1 << b
+            near[b] |= 1 << a
+    return near
+
+
+def parts(near: Sequence[int], inside: int) -> list[int]:
+    """The connected parts of a set of sites."""
+    found = []
+    while inside:
+        part = front = inside & -inside
+        while front:
+            front = beside(near, front) & inside & ~part
+            part |= front
+        found.append(part)
+        inside &= ~part
+    return found
+
+
+def beside(near: Sequence[int], inside: int) -> int:
+    """All neighbours of a set of sites, its own sites included where they neighbour each other."""
+    found = 0
+    for site in members(inside):
+        found |= near[site]
+    return found
+
+
+def members(inside: int) -> Iterator[int]:
+    """The sites of a set."""
+    while inside:
+        lowest = inside & -inside
+        yield lowest.bit_length() - 1
+        inside ^= lowest
+
+
+def _grow(near: Sequence[int], part: int, found: list[int], most: int) -> bool:
+    """Add the bonds inside one connected part; False where there are more than `most` in all."""
+    calls = 0
+    stack = [(part & -part, 0)]
+    while stack:
+        inside, refused = stack.pop()
+        calls += 1
+        if len(found) >= most or calls > 20 * most:
+            return False
+        rest = parts(near, part & ~inside)
+        if len(rest) == 1:
+            found.append(inside)
+        elif sum(1 for one in rest if one & refused) > 1:
+            continue
+        beyond = beside(near, inside) & ~inside & ~refused & part
+        for site in members(beyond):
+            stack.append((inside | 1 << site, refused))
+            refused |= 1 << site
+    return True
+
+
+def small(near: Sequence[int], most: int) -> list[int]:
+    """Connected sets of sites whose rest hangs together too, smallest first; no more than `most`."""
+    whole = (1 << len(near)) - 1
+    parted = {part: len(parts(near, part)) for part in parts(near, whole)}
+    level = [1 << site for site in range(len(near))]
+    seen, found = set(level), []
+    while level:
+        for one in level:
+            part = next(part for part in parted if part & one)
+            if part != one and len(parts(near, part & ~one)) == 1:
+                found.append(one)
+                if len(found) == most:
+                    return found
+        grown = dict.fromkeys(one | 1 << site for one in level for site in members(beside(near, one) & ~one))
+        level = [one for one in grown if one not in seen]
+        seen.update(level)
+        if len(seen) > 4 * most:
+            level = []
+    return found
+
+
+def contracted(size: int, edges: Sequence[tuple[int, int]], keys: Sequence[float], left: int) -> list[int]:
+    """All splits of what is left when edges are contracted in descending order of their keys until `left` remain."""
+    root = list(range(size))
+
+    def top(site: int) -> int:
+        while root[site] != site:
+            root[site] = root[root[site]]
+            site = root[site]
+        return site
+
+    remain = size
+    for e in sorted(range(len(edges)), key=lambda e: (-keys[e], e)):
+        if remain <= left:
+            break
+        a, b = top(edges[e][0]), top(edges[e][1])
+        if a != b:
+            root[b] = a
+            remain -= 1
+    lumps: dict[int, int] = {}
+    for site in range(size):
+        lumps[top(site)] = lumps.get(top(site), 0) | 1 << site
+    several = list(lumps.values())
+    return [
+        sum(lump for i, lump in enumerate(several[1:]) if pick >> i & 1) for pick in range(1, 1 << (len(several) - 1))
+    ]
+
+
+def random_keys(chance: random.Random, weights: Sequence[float]) -> list[float]:
+    """Keys in whose descending order an edge comes first with a chance in proportion to its weight."""
+    return [chance.random() ** (1 / (1e-3 + weight)) for weight in weights]

@@ -1,0 +1,341 @@
+"""Cuts between two shores in every state, compared with what is bought all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dcplan.design.bonds import bonds, members, neighbours, small
+from dcplan.design.cuts import Cut, pair_capacity_gbps
+from dcplan.design.formulation import TBPS
+from dcplan.design.rounding import LEAST_PART, MOST_DIVISORS, TINY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dcplan.design.arrays import Arrays
+    from dcplan.design.formulation import Bought
+    from dcplan.design.problem import Problem
+    from dcplan.model.network import SiteId
+
+MOST_BONDS = 20_000
+"""Where a network has no more bonds than this, all are looked at; else connected sets of sites, and those found."""
+MOST_EXPRESS = 4_000
+"""The same where lightpaths through sites count as joining their ends."""
+MOST_SMALL = 2_000
+"""Connected sets of sites to begin with where there are too many bonds."""
+MOST_CELLS = 40_000_000
+"""Pairs of sites × shores that are kept, 4 bytes each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """What can be bought across a cut: wavelengths and modules, or lit pairs and modules."""
+
+    columns: Any
+    """(items,) column of the master"""
+    joint: Any
+    """(items,) pair of sites that it joins"""
+    tbps: Any
+    """(items,) capacity of one [Tb/s]"""
+    lost: tuple[Any, ...]
+    """Of each state: the items that it takes."""
+    kinds: Any
+    """(kinds,) the distinct capacities [Tb/s]"""
+    kind: Any
+    """(items,) index into `kinds`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A cut between shores, rounded or not, that a point breaks by a share of its right side."""
+
+    by: float
+    shore: int
+    state: int
+    over_paths: bool
+    divisor: float | None
+
+
+class ShoreCuts:
+    """All cuts between two shores that are known; more can be added."""
+
+    def __init__(self, problem: Problem, table: Arrays, bought: Bought | None = None) -> None:
+        import numpy as np
+
+        self.problem, self.table = problem, table
+        self.pair_gbps = pair_capacity_gbps(problem)
+        circuits = sorted(problem.circuits.values())
+        ends = [tuple(pair) for pair in (*table.links.tolist(), *table.fibers.tolist())]
+        joints = sorted({(min(pair), max(pair)) for pair in ends})
+        at = {pair: i for i, pair in enumerate(joints)}
+        self._joints = np.array(joints, dtype=np.intp).reshape(-1, 2)
+        self._path_joint = np.array([at[tuple(pair)] for pair in table.links.tolist()], dtype=np.intp)[table.link_of]
+        self._fiber_joint = np.array([at[min(a, b), max(a, b)] for a, b in table.fibers.tolist()], dtype=np.intp)
+        self._leased = np.zeros(len(problem.lightpaths), dtype=bool)
+        self._leased[circuits] = True
+        self._rows, self._row_of = np.unique(table.rates, axis=0, return_inverse=True)
+        self._row_of = self._row_of.reshape(-1)
+        self.shores: list[int] = []
+        """Sets of sites as bits."""
+        self._known: set[int] = set()
+        self._cross = np.zeros((len(joints), 0), dtype=np.float32)
+        self._need = np.zeros((len(self._rows), 0))
+        self.complete = False
+        """All bonds of the graph of fibers and circuits are among the shores."""
+        self._first()
+        both = (True, False)
+        self._sides = () if bought is None else tuple(self._side(bought, over_paths=over_paths) for over_paths in both)
+
+    def _first(self) -> None:
+        """All bonds, of the lightpaths' graph where these are few, else of that of fibers and circuits."""
+        size = len(self.table.sites)
+        spans, links = _spans(self.problem, self.table), [(a, b) for a, b in self.table.links.tolist()]
+        found, complete = bonds(size, [*spans, *links], MOST_EXPRESS)
+        if not complete:
+            room = min(MOST_BONDS, MOST_CELLS // max(1, len(self._joints)))
+            found, complete = bonds(size, spans, room)
+        if not complete:
+            found = small(neighbours(size, spans), MOST_SMALL)
+        self.complete = complete
+        self.grow(found)
+
+    def grow(self, shores: Iterable[int]) -> int:
+        """Add sets of sites, given as bits, that are not among the shores yet; returns how many these are."""
+        import numpy as np
+
+        whole = (1 << len(self.table.sites)) - 1
+        room = MOST_CELLS // max(1, len(self._joints)) - len(self.shores)
+        fresh: dict[int, None] = {}
+        for shore in shores:
+            one = shore if shore & 1 else whole & ~shore
+            if one not in (0, whole) and one not in self._known and len(fresh) < room:
+                fresh[one] = None
+        if not fresh:
+            return 0
+        self._known |= fresh.keys()
+        self.shores += fresh
+        inside = np.array([[shore >> i & 1 for shore in fresh] for i in range(len(self.table.sites))], dtype=bool)
+        cross = inside[self._joints[:, 0]] != inside[self._joints[:, 1]]
+        needed = inside[self.table.demands[:, 0]] != inside[self.table.demands[:, 1]]
+        need = np.zeros((len(self._rows), len(fresh)))
+        for row, rates in enumerate(self._rows):
+            for d in np.flatnonzero(rates):
+                need[row] += rates[d] * needed[d]
+        self._cross = np.concatenate([self._cross, cross.astype(np.float32)], axis=1)
+        self._need = np.concatenate([self._need, need], axis=1)
+        return len(fresh)
+
+    def _side(self, bought: Bought, *, over_paths: bool) -> _Side:
+        import numpy as np
+
+        table = self.table
+        picked = np.arange(len(table.owner)) if over_paths else np.flatnonzero(self._leased[table.owner])
+        waves = np.array(bought.wavelengths, dtype=np.intp)[picked]
+        columns, joint = waves, self._path_joint[table.owner[picked]]
+        tbps, alive = table.gbps[picked] * TBPS, table.alive[:, table.owner[picked]]
+        if not over_paths:
+            pairs = np.array([bought.pairs[fiber] for fiber in self.problem.fibers], dtype=np.intp)
+            full = np.array([self.pair_gbps[fiber] for fiber in self.problem.fibers]) * TBPS
+            columns, joint = np.concatenate([pairs, columns]), np.concatenate([self._fiber_joint, joint])
+            tbps, alive = np.concatenate([full, tbps]), np.concatenate([table.fiber_alive, alive], axis=1)
+        kinds, kind = np.unique(np.round(tbps, 9), return_inverse=True)
+        lost = tuple(np.flatnonzero(~row) for row in alive)
+        return _Side(columns, joint, tbps, lost, kinds, kind)
+
+    def broken(self, point: Any, above: float, most: int, *, rounding: bool = True) -> list[Broken]:
+        """Cuts, as they stand and rounded, that a point breaks by more than a share; at most two of each shore."""
+        found: list[Broken] = []
+        for side, over_paths in zip(self._sides, (True, False), strict=bool(self._sides)):
+            if len(side.columns) and self.shores:
+                found += self._broken(side, point, above, over_paths=over_paths, rounding=rounding)
+        found.sort(key=lambda one: (-one.by, one.shore, one.over_paths))
+        return found[:most]
+
+    def _broken(self, side: _Side, point: Any, above: float, *, over_paths: bool, rounding: bool) -> list[Broken]:
+        import numpy as np
+
+        share, state = self._least_left(side.joint, side.lost, point[side.columns] * side.tbps / TBPS)
+        need = self._need[self._row_of[state], np.arange(len(state))] * TBPS
+        near = np.flatnonzero(share * need < side.kinds[-1])
+        several: list[tuple[Any, float | None]] = [(-share[near], None)]
+        if rounding:
+            several += self._rounded(side, point, near, state[near], need[near])
+        by = np.stack([one for one, _ in several])
+        found = []
+        for rank in np.argsort(-by, axis=0, kind="stable")[:2]:
+            worst = by[rank, np.arange(len(near))]
+            for i in np.flatnonzero(worst > above):
+                divisor = several[rank[i]][1]
+                found.append(Broken(float(worst[i]), int(near[i]), int(state[near[i]]), over_paths, divisor))
+        return found
+
+    def _least_left(self, joint: Any, lost: Sequence[Any], gbps: Any) -> tuple[Any, Any]:
+        """Per shore, the least that is left in any state as a share of the need, and that state.
+
+        joint: of each item, the pair of sites that it joins; lost: of each state, the items it takes; gbps: of each
+        item, what is bought. Infinite where no state needs anything.
+        """
+        import numpy as np
+
+        size = len(self._joints)
+        full = _spread(self._cross, np.bincount(joint, weights=gbps, minlength=size), slice(None))
+        least = np.full(len(self.shores), np.inf)
+        state = np.zeros(len(self.shores), dtype=np.intp)
+        seen: set[int] = set()
+        for k, items in enumerate(lost):
+            gone = np.bincount(joint[items], weights=gbps[items], minlength=size)
+            row = int(self._row_of[k])
+            if not gone.any():
+                if row in seen:
+                    continue
+                seen.add(row)
+            need = self._need[row]
+            asked = need > TINY
+            share = np.full(len(need), np.inf)
+            np.divide(full - _spread(self._cross, gone, slice(None)) - need, need, out=share, where=asked)
+            worse = share < least
+            least[worse], state[worse] = share[worse], k
+        return least, state
+
+    def _rounded(
+        self, side: _Side, point: Any, near: Any, state: Any, need: Any
+    ) -> list[tuple[Any, float]]:
+        """Of some shores in their worst states: by what share each rounding is missed, with its divisor."""
+        import numpy as np
+
+        amounts = self._amounts(side, point, near, state)
+        divisors = side.kinds
+        if len(divisors) > MOST_DIVISORS:
+            divisors = divisors[np.unique(np.linspace(0, len(divisors) - 1, MOST_DIVISORS).astype(int))]
+        found = []
+        for divisor in divisors:
+            q = need / divisor
+            part = q - np.floor(q + TINY)
+            changed = part >= LEAST_PART
+            part, have = np.where(changed, part, 1.0), np.zeros(len(near))
+            for kind, amount in zip(side.kinds, amounts, strict=True):
+                whole = np.floor(kind / divisor + TINY)
+                have += (whole + np.minimum(1.0, max(0.0, kind / divisor - whole) / part)) * amount
+            asked = np.ceil(q - TINY)
+            missing = np.where(changed, 1.0 - have / np.where(asked > 0, asked, 1.0), -np.inf)
+            found.append((missing, float(divisor)))
+        return found
+
+    def _amounts(self, side: _Side, point: Any, near: Any, state: Any) -> Any:
+        """(kinds, shores) how many of each kind cross some shores and survive their worst states."""
+        import numpy as np
+
+        bought = point[side.columns]
+        size = len(self._joints)
+        cell = side.kind * size + side.joint
+
+        def spread(items: Any, shores: Any) -> Any:
+            several = np.bincount(cell[items], weights=bought[items], minlength=len(side.kinds) * size)
+            return np.stack([_spread(self._cross, one, shores) for one in several.reshape(len(side.kinds), size)])
+
+        amounts = spread(slice(None), near)
+        for k in np.unique(state):
+            if len(side.lost[k]):
+                here = np.flatnonzero(state == k)
+                amounts[:, here] -= spread(side.lost[k], near[here])
+        return amounts
+
+    def tightest(self, capacity_gbps: Any, pairs: Any, most: int) -> list[tuple[int, int, bool]]:
+        """(shore, its worst state, over wavelengths or over fiber pairs) with the least left relative to the need."""
+        import numpy as np
+
+        table = self.table
+        capacity = np.asarray(capacity_gbps, dtype=float)
+        lit = np.asarray(pairs, dtype=float) * np.array([self.pair_gbps[fiber] for fiber in self.problem.fibers])
+        leased = np.flatnonzero(self._leased)
+        sides = (
+            (self._path_joint, table.alive, capacity, True),
+            (
+                np.concatenate([self._fiber_joint, self._path_joint[leased]]),
+                np.concatenate([table.fiber_alive, table.alive[:, leased]], axis=1),
+                np.concatenate([lit, capacity[leased]]),
+                False,
+            ),
+        )
+        found: list[tuple[float, int, int, bool]] = []
+        for joint, alive, gbps, over_paths in sides:
+            share, state = self._least_left(joint, [np.flatnonzero(~row) for row in alive], gbps)
+            for shore in np.argsort(share, kind="stable")[:most]:
+                if np.isfinite(share[shore]):
+                    found.append((float(share[shore]), int(shore), int(state[shore]), over_paths))
+        found.sort()
+        return [item[1:] for item in found]
+
+    def family(self, shore: int) -> list[int]:
+        """States whose losses among what crosses do not overlap, the largest first: what `summed` joins."""
+        import numpy as np
+
+        edges = self._crossing(shore, self._fiber_joint)
+        paths = self._crossing(shore, self._path_joint) & self._leased
+        losing = []
+        for k in range(len(self.problem.states)):
+            gone = (*np.flatnonzero(edges & ~self.table.fiber_alive[k]), *(-1 - np.flatnonzero(paths & ~self.table.alive[k])))
+            lost = frozenset(int(i) for i in gone)
+            if 0 < len(lost) < edges.sum() + paths.sum() and self._need[self._row_of[k], shore] > TINY:
+                losing.append((-len(lost), k, lost))
+        chosen: list[int] = []
+        covered: frozenset[int] = frozenset()
+        for _, k, lost in sorted(losing, key=lambda item: item[:2]):
+            if covered.isdisjoint(lost):
+                chosen.append(k)
+                covered |= lost
+        return chosen
+
+    def cut(self, shore: int, state: int, *, over_paths: bool) -> Cut:
+        """One of the cuts."""
+        import numpy as np
+
+        paths = self._crossing(shore, self._path_joint) & self.table.alive[state]
+        if not over_paths:
+            paths &= self._leased
+        fibers = self._crossing(shore, self._fiber_joint) & self.table.fiber_alive[state]
+        inside = self.sites(shore)
+        within = np.array([site in inside for site in self.table.sites], dtype=bool)
+        demands = within[self.table.demands[:, 0]] != within[self.table.demands[:, 1]]
+        return Cut(
+            state,
+            dict.fromkeys(np.flatnonzero(paths).tolist(), 1.0),
+            {} if over_paths else {self.problem.fibers[i]: 1.0 for i in np.flatnonzero(fibers)},
+            dict.fromkeys(np.flatnonzero(demands).tolist(), 1.0),
+            inside,
+        )
+
+    def sites(self, shore: int) -> tuple[SiteId, ...]:
+        """The sites of the smaller side of a cut, sorted; the side without the first site where both are as large."""
+        one = self.shores[shore]
+        whole = (1 << len(self.table.sites)) - 1
+        inside = one if 2 * one.bit_count() < len(self.table.sites) else whole & ~one
+        return tuple(self.table.sites[i] for i in members(inside))
+
+    def _crossing(self, shore: int, joint: Any) -> Any:
+        return self._cross[joint, shore] > 0
+
+
+def _spread(cross: Any, amounts: Any, shores: Any) -> Any:
+    """Per shore Σ of what crosses it. Not by BLAS: its threads wait on each other, and add up in their own order."""
+    import numpy as np
+
+    picked = cross[:, shores]
+    total = np.zeros(picked.shape[1])
+    for joint in np.flatnonzero(amounts):
+        total += amounts[joint] * picked[joint]
+    return total
+
+
+def _spans(problem: Problem, table: Arrays) -> list[tuple[int, int]]:
+    """Pairs of sites that a fiber or circuit joins."""
+    at = {site: i for i, site in enumerate(table.sites)}
+    found: dict[tuple[int, int], None] = {}
+    for lightpath in problem.lightpaths:
+        route = lightpath.route
+        for a, b in pairwise(route.sites):
+            if a in at and b in at:
+                found[min(at[a], at[b]), max(at[a], at[b])] = None
+    return list(found)
