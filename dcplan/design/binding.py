@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
-from dcplan.design.cuts import ShoreCuts
+from dcplan.design.arrays import arrays
 from dcplan.design.formulation import TBPS, USD
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
+from dcplan.design.shores import ShoreCuts
 from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import now_s
 from dcplan.design.spectrum import used_slots
@@ -109,7 +110,7 @@ def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
 
 def _shores(problem: Problem, sized: Sized) -> Iterator[Binding]:
     """Sets of sites whose surviving wavelengths leave less to spare than the smallest wavelength across."""
-    cuts = ShoreCuts(problem)
+    cuts = ShoreCuts(problem, arrays(problem))
     capacity = problem.capacity_gbps(sized.counts)
     listed = 0
     for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), 400):
@@ -141,9 +142,9 @@ def _dual(loop: Loop, d: int, demand: Demand, whole: float) -> float:
     """Σ dual × distance of the demand over all cuts, each state by its share of the whole rate [US$ per Gb/s]."""
     problem, total = loop.task.problem, 0.0
     for held in loop.cuts.values():
-        terms, _ = cutting.plain(loop, held.cut)
-        share = rate(demand, problem.states[held.cut.state]) / whole
-        total += loop.linear.duals[held.relaxed] * held.cut.distances.get(d, 0.0) * share / min(terms.values())
+        price = loop.linear.duals[held.relaxed] / held.scale
+        for cut in held.cuts:
+            total += price * cut.distances.get(d, 0.0) * rate(demand, problem.states[cut.state]) / whole
     return total * TBPS / USD
 
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
+CALLS = 50
+"""Connected sets looked at per bond that may be found, before the search is given up."""
+
+
 def bonds(size: int, edges: Iterable[tuple[int, int]], most: int) -> tuple[list[int], bool]:
     """One shore of each bond of a graph of `size` sites, and whether these are all; no more than `most`.
 
@@ -72,9 +76,9 @@ def _grow(near: Sequence[int], part: int, found: list[int], most: int) -> bool:
     while stack:
         inside, refused = stack.pop()
         calls += 1
-        if len(found) >= most or calls > 20 * most:
-            return False
         rest = parts(near, part & ~inside)
+        if calls > CALLS * most or (len(rest) == 1 and len(found) == most):
+            return False
         if len(rest) == 1:
             found.append(inside)
         elif sum(1 for one in rest if one & refused) > 1:

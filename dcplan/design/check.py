@@ -1,147 +1,201 @@
-"""Can the traffic of a state be carried by what is bought? If not: how much is short, and the inequality why."""
+"""Can the traffic of each state be carried by what is bought? If not: how much is short, and the inequality why."""
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.cuts import Cut
-from dcplan.design.formulation import TBPS, hop_name, route
-from dcplan.design.problem import Hop, Problem, rate
-from dcplan.design.program import Program
-from dcplan.design.solver import Linear
-from dcplan.errors import SolverError
+from dcplan.design.distances import between_all
+from dcplan.design.formulation import TBPS
+from dcplan.design.pathlp import PathLp, Routed
+from dcplan.design.reroute import Traffic, near_of, rerouted
+from dcplan.design.resources import resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.problem import Problem
     from dcplan.design.ways import Way
-    from dcplan.model.network import Pair, SiteId
 
 SHORT = 1e-7
 """Share of all traffic of a state that may be short by rounding."""
+VIOLATED = 1e-6
+"""Share of its right side by which an inequality must be missed to be worth adding."""
+MOST_TIMES = 24
+"""Largest whole number that weights are written as."""
+CLOSE = 1e-7
+LEAST_SHARE = 1e-5
+"""Weights below this share of the largest are left out; coefficients would lie too far apart."""
+KEPT_LOADS = 4
+"""Loads that are kept of each state: what they fit, carries it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """The least total shortage of a state: who bears it, and a violated inequality."""
+    """What is short in a state: who bears it, and a violated inequality."""
 
+    state: int
     by_demand: Mapping[int, float]
-    """[Gb/s]"""
+    """[Gb/s]; the least total only where it was asked for."""
     cut: Cut
 
 
+class StateChecker(Protocol):
+    """Answers, for one purchase, which states it cannot carry."""
+
+    def broken(self, counts: Sequence[float], states: Sequence[int], enough: int) -> list[Short]:
+        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`."""
+        ...
+
+
 class StateCheck:
-    """The routing LP of one state at a time, kept in the solver between calls."""
+    """Checks states one after the other: by loads that were seen to carry them, by rerouting, by a linear program."""
 
-    def __init__(self, problem: Problem, ways: Mapping[int, Sequence[Way]]) -> None:
-        self.problem = problem
-        self.ways = ways
-        program = Program()
-        demands = dict(enumerate(problem.demands))
-        self._short = {d: program.column(f"u{d}", 1.0) for d in demands}
-        self._links = problem.links(range(len(problem.lightpaths)))
-        self._loads = route(program, "", self._links, demands, dict.fromkeys(demands, 0.0), ways, self._short)
-        self._link_rows = {
-            ends: program.row(f"link{e}", terms, upper=0) for e, (ends, terms) in enumerate(self._loads.links.items())
-        }
-        self._path_rows = {
-            hop: program.row(f"path{hop_name(problem, hop)}", terms, upper=0)
-            for hop, terms in self._loads.lightpaths.items()
-        }
-        self._within = {hop: problem.within(hop) for hop in self._path_rows}
-        self._alive = [frozenset(problem.alive(state)) for state in problem.states]
-        self._linear = Linear(program)
+    def __init__(self, problem: Problem, ways: Mapping[int, Sequence[Way]], table: Arrays | None = None) -> None:
+        self.problem, self.ways = problem, ways
+        self.table = table or arrays(problem)
+        self.resources = resources(problem, self.table, ways)
+        self.asked = self.resources.asked_tbps(self.table.rates)
+        self._lp = PathLp(self.resources)
+        self._loads: dict[int, list[Any]] = {}
+        self._healthy: Traffic | None = None
+        self._near = near_of(self.resources)
+        self.counted = {"known": 0, "rerouted": 0, "solved": 0}
 
-    def rates(self, state: int) -> dict[int, float]:
-        """What each demand asks in a state [Gb/s]."""
-        return {d: rate(demand, self.problem.states[state]) for d, demand in enumerate(self.problem.demands)}
-
-    def short(self, state: int, counts: Sequence[float], rates: Mapping[int, float] | None = None) -> Short | None:
-        """None where so many wavelengths per choice carry everything. SolverError where the LP itself fails."""
-        capacity_gbps = self.problem.capacity_gbps(counts)
-        asked = self.rates(state) if rates is None else rates
-        alive = self._alive[state]
-        links = [sum(capacity_gbps[i] for i in paths if i in alive) for paths in self._links.values()]
-        paths = [self._within_gbps(hop, counts) if hop[0] in alive else 0.0 for hop in self._path_rows]
-        rows = [*self._link_rows.values(), *self._path_rows.values()]
-        self._linear.bound_rows(rows, [-inf] * len(rows), [TBPS * value for value in links + paths])
-        needs = [TBPS * sum(asked[d] for d in demands) for _, demands in self._loads.asked]
-        self._linear.bound_rows([row for row, _ in self._loads.asked], needs, needs)
-        if self._linear.solve() != "optimal":
-            raise SolverError(f"the routing check of state `{self.problem.states[state].name}` gave no answer")
-        least = SHORT * max(1.0, sum(needs))
-        if self._linear.objective <= least:
-            return None
-        by_demand = {d: self._linear.values[u] / TBPS for d, u in self._short.items() if self._linear.values[u] > least}
-        return Short(by_demand, self._metric(state))
-
-    def _within_gbps(self, hop: Hop, counts: Sequence[float]) -> float:
-        return sum(counts[j] * self.problem.choices[j].gbps for j in self._within[hop])
-
-    def _metric(self, state: int) -> Cut:
-        """The metric inequality of the LP's duals; distances are computed anew, so that it holds whatever the duals.
-
-        A wavelength weighs what its link does and what each tier does that it serves: the faster, the more. Traffic
-        pays the weight of the slowest wavelength that it may ride on.
-        """
-        duals = self._linear.duals
-        alive = self._alive[state]
-        raw = {
-            (i, tier): max(0.0, -duals[self._link_rows[ends]])
-            + sum(
-                max(0.0, -duals[self._path_rows[i, slower]])
-                for slower in range(tier, len(self.problem.tiers[i]))
-                if (i, slower) in self._path_rows
-            )
-            for ends, paths in self._links.items()
-            for i in paths
-            if i in alive
-            for tier in range(len(self.problem.tiers[i]))
-        }
-        largest = max(raw.values(), default=0.0) or 1.0
-        weights = {hop: round(value / largest, 9) for hop, value in raw.items()}
-        distances: dict[int, float] = {}
-        lengths = {
-            ends: min(weights[self.problem.top(i)] for i in paths if i in alive)
-            for ends, paths in self._links.items()
-            if any(i in alive for i in paths)
-        }
-        for d, demand in enumerate(self.problem.demands):
-            if rate(demand, self.problem.states[state]) <= 0:
+    def broken(self, counts: Sequence[float], states: Sequence[int], enough: int) -> list[Short]:
+        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`."""
+        rooms = self.resources.room_tbps(counts)
+        found: list[Short] = []
+        for state in states:
+            if not self.asked[state].any() or self._carried(state, rooms[state]):
                 continue
-            if d in self.ways:
-                mine = (way for way in self.ways[d] if state not in way.broken)
-                distance = min((sum(weights[hop] for hop in way.hops) for way in mine), default=inf)
-            else:
-                distance = _distance(lengths, *demand.ends)
-            if 0 < distance < inf:
-                distances[d] = distance
-        common = {i: weights[self.problem.top(i)] for i, _ in weights}
-        faster = {
-            j: extra
-            for j, choice in enumerate(self.problem.choices)
-            if choice.lightpath in alive
-            and (extra := weights[choice.lightpath, self.problem.tier(choice)] - common[choice.lightpath]) > 0
+            short = self._solved(state, rooms[state], self.table.rates[state], converge=False)
+            if short is not None:
+                found.append(short)
+                if len(found) >= enough:
+                    break
+        return found
+
+    def least_short(self, state: int, counts: Sequence[float], rates: Mapping[int, float]) -> Short | None:
+        """None where so many of each choice carry these rates [Gb/s]; else the least total that is short."""
+        import numpy as np
+
+        asked = np.array([rates.get(d, 0.0) for d in range(len(self.problem.demands))])
+        return self._solved(state, self.resources.room_tbps(counts)[state], asked, converge=True)
+
+    def _carried(self, state: int, room: Any) -> bool:
+        """Loads that are known, or healthy traffic with the broken part moved, fit."""
+        known = self._loads.setdefault(state, [])
+        slack = SHORT * max(1.0, float(self.asked[state].sum())) / 10
+        if any(bool((loads <= room + slack).all()) for loads in known):
+            self.counted["known"] += 1
+            return True
+        if self._healthy is None:
+            return False
+        loads = rerouted(self.resources, self._near, self._healthy, room, self.asked[state])
+        if loads is None:
+            return False
+        self.counted["rerouted"] += 1
+        self._keep(state, loads)
+        return True
+
+    def _keep(self, state: int, loads: Any) -> None:
+        known = self._loads.setdefault(state, [])
+        known.insert(0, loads)
+        del known[KEPT_LOADS:]
+
+    def _solved(self, state: int, room: Any, rates: Any, *, converge: bool) -> Short | None:
+        self.counted["solved"] += 1
+        asked = self.resources.asked_tbps(rates)
+        least = SHORT * max(1.0, float(asked.sum()))
+        cuts: list[Cut] = []
+
+        def enough(found: Routed) -> bool:
+            if found.total <= least:
+                return True
+            if converge:
+                return False
+            cut, missing = self._metric(state, found.prices, room, asked)
+            if missing > VIOLATED:
+                cuts.append(cut)
+                return True
+            return False
+
+        found = self._lp.solve(state, room, asked, enough)
+        if found.total <= least:
+            if not converge:
+                self._keep(state, found.loads)
+                if self.problem.states[state].healthy:
+                    self._healthy = Traffic.of(self._lp.paths, found.flows, asked)
+            return None
+        cut = cuts[0] if cuts else self._metric(state, found.prices, room, asked)[0]
+        return Short(state, self._by_demand(found.short, rates, least), cut)
+
+    def _by_demand(self, short: Any, rates: Any, least: float) -> dict[int, float]:
+        """What is short by demand [Gb/s]; of free demands between the same sites in proportion to what they ask."""
+        found: dict[int, float] = {}
+        for c, one in enumerate(self.resources.commodities):
+            if short[c] > least:
+                asked = rates[list(one.demands)]
+                found |= zip(one.demands, (asked / asked.sum() * short[c] / TBPS).tolist(), strict=True)
+        return found
+
+    def _metric(self, state: int, prices: Any, room: Any, asked: Any) -> tuple[Cut, float]:
+        """The metric inequality of prices of resources, and the share of its right side that is missing.
+
+        Distances are computed anew, so that it holds whatever the prices; where ends are parted nothing is enough. A
+        wavelength weighs what its link does and what each hop does that it serves; traffic pays the weight of the
+        slowest wavelength that it may ride on.
+        """
+        import numpy as np
+
+        table = self.table
+        scaled = _tidy(prices)
+        choices, lightpaths = self.resources.weights(scaled)
+        alive = table.alive[state]
+        lengths = np.full(len(table.links), np.inf)
+        np.minimum.at(lengths, table.link_of[alive], lightpaths[alive])
+        apart = between_all(len(table.sites), table.links, lengths)
+        far = apart[self.resources.ends[:, 0], self.resources.ends[:, 1]]
+        for c, one in enumerate(self.resources.commodities):
+            if one.ways is not None:
+                mine = (w for w in range(len(one.ways)) if state not in one.broken[w])
+                far[c] = min((scaled[list(one.ways[w])].sum() for w in mine), default=inf)
+        parted = (asked > 0) & ~np.isfinite(far)
+        if parted.any():
+            lone = {d: 1.0 for c in np.flatnonzero(parted) for d in self.resources.commodities[c].demands}
+            return Cut(state, {}, {}, dict(sorted(lone.items()))), 1.0
+        far = np.where(np.isfinite(far), far, 0.0)
+        need = float((far * asked).sum())
+        have = float((scaled * room).sum())
+        faster = choices - lightpaths[table.owner]
+        distances = {
+            d: float(far[c])
+            for c, one in enumerate(self.resources.commodities)
+            for d in one.demands
+            if far[c] > 0 and self.table.rates[state, d] > 0
         }
-        return Cut(state, {i: value for i, value in sorted(common.items()) if value > 0}, {}, distances, faster=faster)
+        cut = Cut(
+            state,
+            {int(i): float(lightpaths[i]) for i in np.flatnonzero(alive & (lightpaths > 0))},
+            {},
+            dict(sorted(distances.items())),
+            faster={int(j): float(faster[j]) for j in np.flatnonzero((faster > 0) & alive[table.owner])},
+        )
+        return cut, (need - have) / need if need > 0 else 0.0
 
 
-def _distance(lengths: Mapping[Pair, float], a: SiteId, b: SiteId) -> float:
-    near: dict[SiteId, list[tuple[SiteId, float]]] = {}
-    for (one, other), length in lengths.items():
-        near.setdefault(one, []).append((other, length))
-        near.setdefault(other, []).append((one, length))
-    queue, done = [(0.0, a)], set[str]()
-    while queue:
-        distance, site = heapq.heappop(queue)
-        if site == b:
-            return distance
-        if site in done:
-            continue
-        done.add(site)
-        for other, length in near.get(site, ()):
-            heapq.heappush(queue, (distance + length, other))
-    return inf
+def _tidy(prices: Any) -> Any:
+    """The same in proportion: small whole numbers where they are that, else shares of the largest to nine digits."""
+    import numpy as np
+
+    shares = prices / (prices.max() or 1.0)
+    for times in range(1, MOST_TIMES + 1):
+        whole = np.round(shares * times)
+        if np.abs(shares * times - whole).max() < CLOSE * times:
+            return whole
+    shares[shares < LEAST_SHARE] = 0.0
+    return np.round(shares, 9)

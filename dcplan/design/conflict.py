@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.arrays import arrays
 from dcplan.design.candidates import latency_graph, nothing_joins, shortest
 from dcplan.design.check import StateCheck
-from dcplan.design.cuts import Cut, ShoreCuts, terms_of
+from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
 from dcplan.design.cutting import root, start
 from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.protection import chain_risks, protect, risk_pairs
 from dcplan.design.result import Infeasible, Shortage
+from dcplan.design.shores import ShoreCuts
 from dcplan.design.solver import Limits, now_s, solve
 from dcplan.design.ways import ways_of
 from dcplan.model.ending import crossable_sites, ending_sites
@@ -249,13 +251,14 @@ def _no_pair(problem: Problem, demand: Demand, listed: Ways) -> Iterator[tuple[s
 
 def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
     """The set of sites whose fibers, all pairs lit and full, fall shortest of what must cross, in which state."""
-    cuts = ShoreCuts(problem)
+    cuts = ShoreCuts(problem, arrays(problem))
     most = [float(problem.network.fibers[fiber].pairs) for fiber in problem.fibers]
     leased = _leasable_gbps(problem)
     worst: tuple[float, str] = (1e-6, "")
-    for shore, state, over_paths in cuts.tightest(leased, most, 2000):
-        if over_paths:
-            continue
+    looked_at = [(shore, k) for shore, k, over_paths in cuts.tightest(leased, most, 2000) if not over_paths]
+    if protected:
+        looked_at += [(shore, k) for k, state in enumerate(problem.states) if state.healthy for shore, _ in looked_at]
+    for shore, state in looked_at:
         cut = cuts.cut(shore, state, over_paths=False)
         need = cut.need_gbps(problem)
         have = sum(problem.network.fibers[f].pairs * cuts.pair_gbps[f] for f in cut.fibers)
@@ -312,7 +315,7 @@ def _shortages(task: Task) -> tuple[Shortage, ...]:
         for d, demand in enumerate(problem.demands)
         if rate(demand, state) > 0
     }
-    check, shore_cuts = StateCheck(problem, task.ways), ShoreCuts(problem)
+    check, pair_gbps = StateCheck(problem, task.ways), pair_capacity_gbps(problem)
     missing: dict[tuple[int, int], float] = {}
     for _ in range(ELASTIC_ROUNDS):
         solved = solve(task.solver, program, Limits(max(0.5, end - now_s()), 1e-3))
@@ -322,16 +325,21 @@ def _shortages(task: Task) -> tuple[Shortage, ...]:
         missing = {key: solved.values[column] / TBPS for key, column in short.items()}
         further = 0
         for k in range(len(problem.states)):
-            left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in check.rates(k).items()}
-            found = check.short(k, counts, left)
+            left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in _asked_gbps(problem, k).items()}
+            found = check.least_short(k, counts, left)
             if found is not None:
                 further += 1
                 for d, gbps in found.by_demand.items():
                     missing[d, k] = missing.get((d, k), 0.0) + gbps
-                _allow_short(program, problem, bought, shore_cuts.pair_gbps, found.cut, short)
+                _allow_short(program, problem, bought, pair_gbps, found.cut, short)
         if not further or now_s() > end:
             break
     return _listed(problem, missing)
+
+
+def _asked_gbps(problem: Problem, state: int) -> dict[int, float]:
+    """What each demand asks in a state [Gb/s]."""
+    return {d: rate(demand, problem.states[state]) for d, demand in enumerate(problem.demands)}
 
 
 def _until_s(task: Task) -> float:

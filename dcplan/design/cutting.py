@@ -6,33 +6,44 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.check import StateCheck
-from dcplan.design.cuts import Cut, Forms, ShoreCuts, terms_of
+from dcplan.design.arrays import Arrays, arrays
+from dcplan.design.check import StateCheck, StateChecker
+from dcplan.design.cuts import Cut, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.order import in_file_order
+from dcplan.design.program import Row as ProgramRow
 from dcplan.design.protection import protect
+from dcplan.design.rounding import Divisors, Roundings, Row, derived, roundings, summed
+from dcplan.design.shores import ShoreCuts
 from dcplan.design.solver import Linear, now_s
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dcplan.design.problem import Problem
-    from dcplan.design.program import Program, Row
+    from dcplan.design.program import Program
     from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
 
-ROOT_ROUNDS = 60
+ROOT_ROUNDS = 200
 """Rounds of cuts on the relaxation before the first integer solve."""
-CUTS_PER_ROUND = 40
-LOOKED_AT = 80
-"""Tightest shore cuts that are rounded in each round."""
+CUTS_PER_ROUND = 60
+SUMMED = 60
+"""Tightest shores of which sums over states are looked at in each round."""
+STATES_PER_ROUND = 40
+"""Broken states after which the check of a round ends."""
 VIOLATED = 1e-5
 """Relative violation from which a shore cut is worth adding."""
 MOST_KEPT = 4_000_000
-"""Coefficients of forms of shore cuts that are kept for later rounds, 8 bytes each."""
+"""Coefficients of sums over states that are kept for later rounds, 8 bytes each."""
 SLACK = 1e-6
 """Cuts with more than this share to spare in the relaxation are left out of the integer program until broken again."""
+STALL = 1e-4
+STALLED = 4
+"""The relaxation is left when it rose by less than this share in so many rounds and all states were looked at."""
+FADE = 0.8
+"""What is left of a state's rank after each time that it is carried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +64,17 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class _Broken:
-    """An inequality that is violated, and by how much relative to its right side."""
-
-    by: float
-    cut: Cut
-    terms: Mapping[int, float]
-    need: float
-
-
-@dataclass(frozen=True, slots=True)
 class Held:
-    """A cut in the master, as it stands there, and the number of its row in the relaxation."""
+    """An inequality in the master, where it comes from, and the number of its row in the relaxation.
 
-    cut: Cut
-    row: Row
+    `row` × `scale` is Σ over `cuts` of (the cut as it stands [Tb/s], rounded by the first divisor if any), then rounded
+    by the second if any (see `rounding.derived`; what is bought in any case is `Column.lower` of the master).
+    """
+
+    cuts: tuple[Cut, ...]
+    divisors: Divisors
+    row: ProgramRow
+    scale: float
     relaxed: int
 
 
@@ -80,20 +87,31 @@ class Loop:
 
     task: Task
     program: Program
+    """With the cuts that are in use."""
     bought: Bought
+    table: Arrays
     shore_cuts: ShoreCuts
-    check: StateCheck | None
+    check: StateChecker | None
     """None under one-plus-one, where the master holds the traffic itself."""
     linear: Linear
     base: int
     """Rows of the master before any cut."""
+    least: Any
+    """(columns,) lower bounds"""
     rounding: bool
     """Without it the relaxation is the plain linear one, whose duals are prices."""
+    held: dict[_Key, Held] = field(default_factory=dict)
+    """Every cut of the relaxation."""
     cuts: dict[_Key, Held] = field(default_factory=dict)
-    forms: dict[tuple[int, int, bool], tuple[Cut, list[Forms]]] = field(default_factory=dict)
-    """Shore cuts that were looked at, by shore, state (−1 for the sum over states) and what is crossed."""
+    """Those in use in the program."""
+    sums: dict[tuple[int, bool], tuple[tuple[Cut, ...], Roundings] | None] = field(default_factory=dict)
+    """Sums over states that were looked at, by shore and what is crossed."""
     room: int = MOST_KEPT
-    """Coefficients that may still be kept in `forms`."""
+    """Coefficients that may still be kept in `sums`."""
+    rank: dict[int, float] = field(default_factory=dict)
+    """State -> how often it was broken lately."""
+    checked: int = 0
+    """States that were checked so far."""
 
 
 def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> Loop:
@@ -101,67 +119,140 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
 
     Without `rounding`, and without an order among equal fibers, the duals of the relaxation are prices.
     """
+    import numpy as np
+
     program, bought = master(task.problem, task.slots)
     if rounding:
         in_file_order(program, task.problem, bought, task.slots, task.ways)
     if task.protected:
         protect(program, task.problem, bought, task.ways)
-    check = None if task.protected else StateCheck(task.problem, task.ways)
-    loop = Loop(task, program, bought, ShoreCuts(task.problem), check, Linear(program), len(program.rows), rounding)
+    table = arrays(task.problem)
+    least = np.array([column.lower for column in program.columns], dtype=float)
+    loop = Loop(
+        task=task,
+        program=program,
+        bought=bought,
+        table=table,
+        shore_cuts=ShoreCuts(task.problem, table, bought, least),
+        check=None if task.protected else StateCheck(task.problem, task.ways, table),
+        linear=Linear(program),
+        base=len(program.rows),
+        least=least,
+        rounding=rounding,
+    )
     for held in known:
-        _add(loop, held.cut, held.row.terms, held.row.lower)
+        _add(loop, held.cuts, held.divisors)
     return loop
 
 
 def root(loop: Loop) -> bool:
-    """Add cuts to the relaxation until none is violated, then keep the tight ones; False where it is infeasible."""
+    """Add cuts to the relaxation until none is violated or they gain no more, then keep the tight ones.
+
+    False where it is infeasible.
+    """
+    best, stalled = -inf, 0
     for _ in range(ROOT_ROUNDS):
         status = loop.linear.solve()
         if status == "infeasible":
             return False
         if status != "optimal":
             raise SolverError("the relaxation of the design problem gave no answer")
-        if not separate(loop, loop.linear.values) or now_s() > loop.task.deadline_s:
+        stalled = 0 if loop.linear.objective > best + STALL * abs(best) else stalled + 1
+        best = max(best, loop.linear.objective)
+        found = separate(loop, loop.linear.values)
+        if not found or now_s() > loop.task.deadline_s or (loop.rounding and stalled >= STALLED):
             break
-    else:
-        if loop.linear.solve() != "optimal":  # so that there is a dual for each row
-            return False
-    values = loop.linear.values
-    for key, held in list(loop.cuts.items()):
-        have = sum(value * values[i] for i, value in held.row.terms.items())
-        if have > held.row.lower * (1 + SLACK):
-            del loop.cuts[key]
-    del loop.program.rows[loop.base :]
-    loop.program.rows.extend(held.row for held in loop.cuts.values())
+    if loop.linear.solve() != "optimal":  # so that there is a dual for each row
+        return False
+    keep_tight(loop)
     return True
 
 
-def separate(loop: Loop, values: Sequence[float]) -> int:
-    """Add inequalities that the values break; zero means that every state can be carried."""
+def keep_tight(loop: Loop) -> None:
+    """Leave out of the integer program the cuts that the relaxation has to spare."""
+    values = loop.linear.values
+    loop.cuts = {
+        key: held
+        for key, held in loop.held.items()
+        if sum(value * values[i] for i, value in held.row.terms.items()) <= held.row.lower * (1 + SLACK)
+    }
+    del loop.program.rows[loop.base :]
+    loop.program.rows.extend(held.row for held in loop.cuts.values())
+
+
+def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
+    """Add inequalities that the values break; zero means that every state can be carried.
+
+    States are only checked where no cut between shores is broken, or with `every`.
+    """
     import numpy as np
 
-    problem = loop.task.problem
-    counts = [values[i] for i in loop.bought.wavelengths]
-    capacity = problem.capacity_gbps(counts)
-    pairs = [values[loop.bought.pairs[fiber]] for fiber in problem.fibers]
     point = np.asarray(values, dtype=float)
-    added = _add_worst(loop, _between_shores(loop, capacity, pairs, point))
-    if added or loop.check is None:
+    added = _between_shores(loop, point)
+    if loop.check is None or (added and not every):
         return added
-    found: list[_Broken] = []
-    for state in range(len(problem.states)):
-        if found and now_s() > loop.task.deadline_s:
-            break
-        short = loop.check.short(state, counts)
-        if short is not None:
-            found += _breaking(short.cut, _forms(loop, short.cut), point, 0.0)
-    added = _add_worst(loop, found)
-    if found and not added:
+    short = _broken_states(loop, loop.check, point)
+    if not short:
+        return added
+    more = 0
+    for cut in short:
+        made = roundings(plain(loop, cut), loop.least)
+        for _, divisors in made.broken(point, 0.0)[:2] if loop.rounding else [(0.0, (None, None))]:
+            more += _add(loop, (cut,), divisors)
+    if not added and not more:
         raise SolverError("a state is short of capacity although every inequality that says so is in the model")
-    return added
+    return added + more
 
 
-def plain(loop: Loop, cut: Cut) -> tuple[dict[int, float], float]:
+def _broken_states(loop: Loop, check: StateChecker, point: Any) -> list[Cut]:
+    """A broken inequality for each broken state, those first that were broken lately; ends after enough of them."""
+    problem = loop.task.problem
+    order = sorted(range(len(problem.states)), key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))
+    short = check.broken(point[list(loop.bought.wavelengths)], order, STATES_PER_ROUND)
+    loop.rank = {k: value * FADE for k, value in loop.rank.items() if value > 1e-3}
+    for one in short:
+        loop.rank[one.state] = loop.rank.get(one.state, 0.0) + 1.0
+    loop.checked += len(order)
+    return [one.cut for one in short]
+
+
+def _between_shores(loop: Loop, point: Any) -> int:
+    """Add the worst broken inequalities between shores: of one state, and sums over several."""
+    cuts = loop.shore_cuts
+    found = cuts.broken(point, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
+    made: list[tuple[float, tuple[Cut, ...], Divisors]] = [
+        (one.by, (cuts.cut(one.shore, one.state, over_paths=one.over_paths),), (one.divisor, None)) for one in found
+    ]
+    if loop.rounding:
+        made += _sums(loop, point)
+    made.sort(key=lambda one: -one[0])
+    return sum(_add(loop, several, divisors) for _, several, divisors in made[:CUTS_PER_ROUND])
+
+
+def _sums(loop: Loop, point: Any) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
+    """Broken sums over the states of the tightest shores."""
+    capacity = loop.table.capacity_gbps(point[list(loop.bought.wavelengths)])
+    pairs = [point[loop.bought.pairs[fiber]] for fiber in loop.task.problem.fibers]
+    for shore, _, over_paths in loop.shore_cuts.tightest(capacity, pairs, SUMMED):
+        key = shore, over_paths
+        known = loop.sums[key] if key in loop.sums else _summed(loop, *key)
+        if known is not None:
+            for by, divisors in known[1].broken(point, VIOLATED)[:1]:
+                yield by, known[0], divisors
+
+
+def _summed(loop: Loop, shore: int, over_paths: bool) -> tuple[tuple[Cut, ...], Roundings] | None:  # noqa: FBT001
+    """The cuts of a shore over the states of its family with their sums; kept while there is room."""
+    cuts = loop.shore_cuts
+    family = tuple(cuts.cut(shore, k, over_paths=over_paths) for k in cuts.family(shore))
+    made = (family, summed([plain(loop, cut) for cut in family], loop.least)) if len(family) > 1 else None
+    loop.room -= 0 if made is None else made[1].left.size
+    if loop.room > 0:
+        loop.sums[shore, over_paths] = made
+    return made
+
+
+def plain(loop: Loop, cut: Cut) -> Row:
     """A cut as it stands, not rounded: terms over the master's columns and least value [Tb/s]."""
     problem = loop.task.problem
     return terms_of(cut, problem, loop.bought, loop.shore_cuts.pair_gbps), cut.need_gbps(problem) * TBPS
@@ -180,75 +271,20 @@ def cost(loop: Loop, values: Sequence[float]) -> float:
     return sum(column.cost * value for column, value in zip(loop.program.columns, values, strict=True))
 
 
-def _between_shores(loop: Loop, capacity: Sequence[float], pairs: Sequence[float], point: Any) -> list[_Broken]:
-    """Broken inequalities between shores: of one state, and sums over states that lose different fibers."""
-    found: list[_Broken] = []
-    wanted: dict[tuple[int, int, bool], None] = {}
-    for shore, state, over_paths in loop.shore_cuts.tightest(capacity, pairs, LOOKED_AT):
-        wanted[shore, state, over_paths] = None
-        if loop.rounding:
-            wanted[shore, -1, over_paths] = None
-    for key in wanted:
-        if found and now_s() > loop.task.deadline_s:
-            break
-        kept = loop.forms.get(key) or _looked_at(loop, *key)
-        found += _breaking(*kept, point, VIOLATED)
-    return found
-
-
-def _looked_at(loop: Loop, shore: int, state: int, over_paths: bool) -> tuple[Cut, list[Forms]]:  # noqa: FBT001
-    """A shore cut with its forms, or those of the sum over states; kept while there is room."""
-    cuts = loop.shore_cuts
-    if state >= 0:
-        cut = cuts.cut(shore, state, over_paths=over_paths)
-        made = cut, _forms(loop, cut)
-    else:
-        states = cuts.family(shore)
-        family = [cuts.cut(shore, k, over_paths=over_paths) for k in states]
-        several = Forms.of([plain(loop, one) for one in family]) if len(family) > 1 else None
-        made = (
-            family[0] if family else cuts.cut(shore, 0, over_paths=over_paths),
-            [] if several is None else [several.summed().rounded()],
-        )
-    loop.room -= sum(forms.left.size for forms in made[1])
-    if loop.room > 0:
-        loop.forms[shore, state, over_paths] = made
-    return made
-
-
-def _forms(loop: Loop, cut: Cut) -> list[Forms]:
-    """A cut as it stands, and rounded."""
-    forms = Forms.of([plain(loop, cut)])
-    return [forms, forms.rounded()] if loop.rounding else [forms]
-
-
-def _breaking(cut: Cut, several: Sequence[Forms], point: Any, above: float) -> list[_Broken]:
-    """The two worst broken of some forms of a cut."""
-    broken = [
-        (by, forms, row) for forms in several for row, by in enumerate(forms.broken_by(point).tolist()) if by > above
-    ]
-    broken.sort(key=lambda item: -item[0])
-    found = []
-    for by, forms, row in broken[:2]:
-        one = Forms(forms.columns, forms.left[row : row + 1], forms.need[row : row + 1])
-        found += [_Broken(by, cut, terms, need) for terms, need in one.rows()]
-    return found
-
-
-def _add_worst(loop: Loop, found: list[_Broken]) -> int:
-    worst = sorted(found, key=lambda item: -item.by)[:CUTS_PER_ROUND]
-    return sum(_add(loop, broken.cut, broken.terms, broken.need) for broken in worst)
-
-
-def _add(loop: Loop, cut: Cut, terms: Mapping[int, float], need: float) -> int:
-    """Add Σ terms ≥ need to master and relaxation; 0 where it stands there already."""
+def _add(loop: Loop, cuts: tuple[Cut, ...], divisors: Divisors) -> int:
+    """Add an inequality to master and relaxation; 0 where it stands in the master already."""
+    terms, need = derived([plain(loop, cut) for cut in cuts], divisors, loop.least)
     smallest = min(terms.values(), default=1.0)
     scaled = {i: value / smallest for i, value in sorted(terms.items())}
     least = need / smallest
     key = (*((i, round(value, 6)) for i, value in scaled.items()), (-1, round(least, 6)))
     if key in loop.cuts:
         return 0
-    relaxed = loop.linear.add_row(scaled, least, inf)
-    loop.program.row(f"cut{relaxed}", scaled, lower=least)
-    loop.cuts[key] = Held(cut, loop.program.rows[-1], relaxed)
+    held = loop.held.get(key)
+    if held is None:
+        relaxed = loop.linear.add_row(scaled, least, inf)
+        row = ProgramRow(f"cut{relaxed}", scaled, least, inf)
+        held = loop.held[key] = Held(cuts, divisors, row, smallest, relaxed)
+    loop.program.rows.append(held.row)
+    loop.cuts[key] = held
     return 1

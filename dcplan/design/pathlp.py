@@ -131,8 +131,9 @@ class PathLp:
     def _held_paths(self, state: int, prices: Any, worth: Any) -> list[tuple[int, tuple[int, ...]]]:
         found = []
         for c in self._held:
-            ways = self.resources.commodities[c].ways or ()
-            listed = [(sum(prices[r] for r in way), w) for w, way in enumerate(ways)]
+            about = self.resources.commodities[c]
+            ways = about.ways or ()
+            listed = [(prices[list(way)].sum(), w) for w, way in enumerate(ways) if state not in about.broken[w]]
             if listed:
                 price, w = min(listed)
                 if price < worth[c] - PAYS:

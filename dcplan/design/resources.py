@@ -24,6 +24,8 @@ class Commodity:
     demands: tuple[int, ...]
     ways: tuple[tuple[int, ...], ...] | None
     """Of each listed way the resources that it takes up; none where any way will do."""
+    broken: tuple[frozenset[int], ...] = ()
+    """Of each listed way the states that break it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +96,7 @@ def resources(problem: Problem, table: Arrays, ways: Mapping[int, Sequence[Way]]
             taken = tuple(
                 tuple(r for hop in way.hops for r in (int(table.link_of[hop[0]]), *slower[hop])) for way in ways[d]
             )
-            made.append(Commodity((a, b), (d,), taken))
+            made.append(Commodity((a, b), (d,), taken, tuple(way.broken for way in ways[d])))
         else:
             free.setdefault((min(a, b), max(a, b)), []).append(d)
     made = [*(Commodity(ends, tuple(mine), None) for ends, mine in free.items()), *made]

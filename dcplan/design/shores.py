@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dcplan.design.bonds import bonds, members, neighbours, small
 from dcplan.design.cuts import Cut, pair_capacity_gbps
 from dcplan.design.formulation import TBPS
-from dcplan.design.rounding import LEAST_PART, MOST_DIVISORS, TINY
+from dcplan.design.rounding import LEAST_PART, TINY, spread_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,6 +45,8 @@ class _Side:
     """(kinds,) the distinct capacities [Tb/s]"""
     kind: Any
     """(items,) index into `kinds`"""
+    least: Any
+    """(items,) bought in any case"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Broken:
 class ShoreCuts:
     """All cuts between two shores that are known; more can be added."""
 
-    def __init__(self, problem: Problem, table: Arrays, bought: Bought | None = None) -> None:
+    def __init__(self, problem: Problem, table: Arrays, bought: Bought | None = None, least: Any = None) -> None:
         import numpy as np
 
         self.problem, self.table = problem, table
@@ -86,7 +88,9 @@ class ShoreCuts:
         """All bonds of the graph of fibers and circuits are among the shores."""
         self._first()
         both = (True, False)
-        self._sides = () if bought is None else tuple(self._side(bought, over_paths=over_paths) for over_paths in both)
+        self._sides = (
+            () if bought is None else tuple(self._side(bought, least, over_paths=over_paths) for over_paths in both)
+        )
 
     def _first(self) -> None:
         """All bonds, of the lightpaths' graph where these are few, else of that of fibers and circuits."""
@@ -127,7 +131,7 @@ class ShoreCuts:
         self._need = np.concatenate([self._need, need], axis=1)
         return len(fresh)
 
-    def _side(self, bought: Bought, *, over_paths: bool) -> _Side:
+    def _side(self, bought: Bought, least: Any, *, over_paths: bool) -> _Side:
         import numpy as np
 
         table = self.table
@@ -142,7 +146,7 @@ class ShoreCuts:
             tbps, alive = np.concatenate([full, tbps]), np.concatenate([table.fiber_alive, alive], axis=1)
         kinds, kind = np.unique(np.round(tbps, 9), return_inverse=True)
         lost = tuple(np.flatnonzero(~row) for row in alive)
-        return _Side(columns, joint, tbps, lost, kinds, kind)
+        return _Side(columns, joint, tbps, lost, kinds, kind, least[columns])
 
     def broken(self, point: Any, above: float, most: int, *, rounding: bool = True) -> list[Broken]:
         """Cuts, as they stand and rounded, that a point breaks by more than a share; at most two of each shore."""
@@ -158,7 +162,8 @@ class ShoreCuts:
 
         share, state = self._least_left(side.joint, side.lost, point[side.columns] * side.tbps / TBPS)
         need = self._need[self._row_of[state], np.arange(len(state))] * TBPS
-        near = np.flatnonzero(share * need < side.kinds[-1])
+        near = np.flatnonzero(np.isfinite(share))
+        near = near[share[near] * need[near] < side.kinds[-1]]
         several: list[tuple[Any, float | None]] = [(-share[near], None)]
         if rounding:
             several += self._rounded(side, point, near, state[near], need[near])
@@ -199,35 +204,38 @@ class ShoreCuts:
             least[worse], state[worse] = share[worse], k
         return least, state
 
-    def _rounded(
-        self, side: _Side, point: Any, near: Any, state: Any, need: Any
-    ) -> list[tuple[Any, float]]:
-        """Of some shores in their worst states: by what share each rounding is missed, with its divisor."""
+    def _rounded(self, side: _Side, point: Any, near: Any, state: Any, need: Any) -> list[tuple[Any, float]]:
+        """Of some shores in their worst states: by what share each rounding is missed, with its divisor.
+
+        The same as `rounding.rounded`, of all shores at once: what crosses is counted by kind of capacity.
+        """
         import numpy as np
 
-        amounts = self._amounts(side, point, near, state)
-        divisors = side.kinds
-        if len(divisors) > MOST_DIVISORS:
-            divisors = divisors[np.unique(np.linspace(0, len(divisors) - 1, MOST_DIVISORS).astype(int))]
+        kept = self._amounts(side, side.least, near, state)
+        more = self._amounts(side, point[side.columns] - side.least, near, state)
+        left = need - (side.kinds[:, None] * kept).sum(axis=0)
         found = []
-        for divisor in divisors:
-            q = need / divisor
+        for divisor in spread_out(side.kinds):
+            q = left / divisor
             part = q - np.floor(q + TINY)
-            changed = part >= LEAST_PART
-            part, have = np.where(changed, part, 1.0), np.zeros(len(near))
-            for kind, amount in zip(side.kinds, amounts, strict=True):
+            changed = (part >= LEAST_PART) & (q > 0)
+            part, have, base = np.where(changed, part, 1.0), np.zeros(len(near)), np.zeros(len(near))
+            for kind, bought, there in zip(side.kinds, more, kept, strict=True):
                 whole = np.floor(kind / divisor + TINY)
-                have += (whole + np.minimum(1.0, max(0.0, kind / divisor - whole) / part)) * amount
+                lifted = whole + np.minimum(1.0, max(0.0, kind / divisor - whole) / part)
+                have += lifted * bought
+                base += lifted * there
             asked = np.ceil(q - TINY)
-            missing = np.where(changed, 1.0 - have / np.where(asked > 0, asked, 1.0), -np.inf)
-            found.append((missing, float(divisor)))
+            missing = (asked - have) / np.where(changed, asked + base, 1.0)
+            found.append((np.where(changed, missing, -np.inf), float(divisor)))
         return found
 
-    def _amounts(self, side: _Side, point: Any, near: Any, state: Any) -> Any:
+    def _amounts(self, side: _Side, bought: Any, near: Any, state: Any) -> Any:
         """(kinds, shores) how many of each kind cross some shores and survive their worst states."""
         import numpy as np
 
-        bought = point[side.columns]
+        if not bought.any():
+            return np.zeros((len(side.kinds), len(near)))
         size = len(self._joints)
         cell = side.kind * size + side.joint
 
@@ -262,9 +270,11 @@ class ShoreCuts:
         found: list[tuple[float, int, int, bool]] = []
         for joint, alive, gbps, over_paths in sides:
             share, state = self._least_left(joint, [np.flatnonzero(~row) for row in alive], gbps)
-            for shore in np.argsort(share, kind="stable")[:most]:
-                if np.isfinite(share[shore]):
-                    found.append((float(share[shore]), int(shore), int(state[shore]), over_paths))
+            order = np.argsort(share, kind="stable")[:most]
+            found += [
+                (float(share[shore]), int(shore), int(state[shore]), over_paths)
+                for shore in order[np.isfinite(share[order])]
+            ]
         found.sort()
         return [item[1:] for item in found]
 
@@ -276,7 +286,10 @@ class ShoreCuts:
         paths = self._crossing(shore, self._path_joint) & self._leased
         losing = []
         for k in range(len(self.problem.states)):
-            gone = (*np.flatnonzero(edges & ~self.table.fiber_alive[k]), *(-1 - np.flatnonzero(paths & ~self.table.alive[k])))
+            gone = (
+                *np.flatnonzero(edges & ~self.table.fiber_alive[k]),
+                *(-1 - np.flatnonzero(paths & ~self.table.alive[k])),
+            )
             lost = frozenset(int(i) for i in gone)
             if 0 < len(lost) < edges.sum() + paths.sum() and self._need[self._row_of[k], shore] > TINY:
                 losing.append((-len(lost), k, lost))

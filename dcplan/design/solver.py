@@ -155,6 +155,7 @@ class Linear:
             self.add_row(row.terms, row.lower, row.upper)
         self.objective = 0.0
         self.values: list[float] = []
+        self.row_values: list[float] = []
         self.duals: list[float] = []
         self.reduced: list[float] = []
 
@@ -169,8 +170,8 @@ class Linear:
         )
         return int(self._highs.getNumRow()) - 1
 
-    def bound_rows(self, rows: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
-        """Move the bounds of rows."""
+    def bound_rows(self, rows: Any, lower: Any, upper: Any) -> None:
+        """Move the bounds of rows, given as sequences or arrays."""
         import numpy as np
 
         index = np.asarray(rows, dtype=np.int32)
@@ -218,6 +219,7 @@ class Linear:
         solution = self._highs.getSolution()
         self.objective = float(self._highs.getInfo().objective_function_value)
         self.values = list(solution.col_value)
+        self.row_values = list(solution.row_value)
         self.duals = list(solution.row_dual)
         self.reduced = list(solution.col_dual)
         return "optimal"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dcplan.design import solver
-from dcplan.design.cuts import Forms, pair_capacity_gbps
+from dcplan.design.cuts import pair_capacity_gbps
 from dcplan.design.formulation import buy, opening, spectrum, whole, whole_slots
 from dcplan.design.problem import problem
 from dcplan.design.program import Program
@@ -17,8 +15,6 @@ from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states
 from tests.design import factory
-
-MANY = settings(max_examples=200, deadline=None, derandomize=True)
 
 
 def made(net, demands, paths=None):
@@ -48,38 +44,6 @@ def test_golden_one_plus_one(golden):
     opening(program, tiny, bought)
     protect(program, tiny, bought, {0: ways_of(tiny, tiny.demands[0]).ways})
     golden("one-plus-one.lp", write_lp(program))
-
-
-terms = st.dictionaries(st.integers(0, 3), st.sampled_from([0.1, 0.3, 0.4, 0.8, 1.6]), min_size=1)
-
-
-@MANY
-@given(terms, st.floats(0.05, 6.0), st.lists(st.integers(0, 20), min_size=4, max_size=4))
-def test_rounding_cuts_off_no_whole_point(row, need, point):
-    if sum(value * point[i] for i, value in row.items()) < need:
-        return
-    for lifted, least in Forms.of([(row, need)]).rounded().rows():
-        assert sum(value * point[i] for i, value in lifted.items()) >= least - 1e-6
-
-
-@MANY
-@given(st.lists(st.tuples(terms, st.floats(0.05, 6.0)), min_size=2, max_size=3),
-       st.lists(st.integers(0, 20), min_size=4, max_size=4))  # fmt: skip
-def test_sums_of_rounded_cuts_cut_off_no_whole_point(rows, point):
-    if any(sum(value * point[i] for i, value in row.items()) < need for row, need in rows):
-        return
-    for lifted, least in Forms.of(rows).summed().rounded().rows():
-        assert sum(value * point[i] for i, value in lifted.items()) >= least - 1e-6
-
-
-def test_two_of_three_fibers():
-    """Any one of three equal fibers may fail and one must be left: the sum says two, each state alone 1.5."""
-    rows = [({i: 25.6 for i in range(3) if i != lost}, 10.0) for lost in range(3)]
-    assert any(
-        least / min(lifted.values()) >= 2 - 1e-9
-        for lifted, least in Forms.of(rows).summed().rounded().rows()
-        if len(set(lifted.values())) == 1
-    )
 
 
 def test_pair_capacity_fills_the_band():
