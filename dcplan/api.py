@@ -171,11 +171,12 @@ def optics(network: Network) -> Optics:
     Circuits are leased, not lit: they are not in it.
     """
     from dcplan.design.candidates import routes
+    from dcplan.optics.existing import with_existing_light
     from dcplan.optics.lightpath import evaluate
     from dcplan.optics.line import design_lines
 
     lines = design_lines(network)
-    return Optics(lines, evaluate(network, lines, routes(network)))
+    return Optics(lines, with_existing_light(network, lines, evaluate(network, lines, routes(network))))
 
 
 def export(network: Network, form: str, mode: str | None = None) -> Exported:

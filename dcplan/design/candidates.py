@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites, usable_circuits
 from dcplan.model.network import FiberId, Network, Route, SiteId, pair
 from dcplan.model.states import promised_states
+from dcplan.optics.existing import existing_routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ def routes(network: Network) -> tuple[Route, ...]:
     Only between sites at which wavelengths may end. Every single fiber; over fibers with amplifiers, up to
     `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers, passing only through sites
     with `express`; and, for pairs of sites with a demand, the shortest surviving such route in each promised state
-    that leaves none of the others. Parallel fibers make different routes.
+    that leaves none of the others; and every route that carries light already. Parallel fibers make different routes.
     """
     graph = _graph(network, {name: fiber.total_km for name, fiber in network.fibers.items() if fiber.amplified})
     passing = frozenset(site for site, about in network.sites.items() if about.express)
@@ -51,6 +52,8 @@ def routes(network: Network) -> tuple[Route, ...]:
                 add(route)
     for route in _spares(network, graph, passing, [route for _, route in found.values()]):
         add(route)
+    for route in existing_routes(network):
+        found.setdefault(route.fibers, (sum(network.fibers[fiber].total_km for fiber in route.fibers), route))
     ordered = sorted(found.values(), key=lambda item: (item[1].ends, item[0], item[1].fibers))
     return tuple(route for _, route in ordered)
 

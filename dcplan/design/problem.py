@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost
 from dcplan.design.circuits import EXISTING
 from dcplan.model import grid
+from dcplan.model.spectrum import band_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,12 +140,6 @@ def rate(demand: Demand, state: State) -> float:
 def whole_rate(demand: Demand, states: Sequence[State]) -> float:
     """The largest rate that a demand asks in any state: what one-plus-one reserves on both routes [Gb/s]."""
     return max((rate(demand, state) for state in states), default=0.0)
-
-
-def band_of(network: Network) -> Band:
-    """Whole slots between the edges of the amplified bands, with the guards of the policy."""
-    guard_ghz = network.policy.guard_ghz
-    return grid.joined([grid.band(one.start_thz, one.end_thz, guard_ghz) for one in network.topology.gear.bands])
 
 
 def problem(

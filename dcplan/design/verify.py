@@ -8,8 +8,9 @@ from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from dcplan.design import circuits, cost
-from dcplan.design.problem import band_of, rate, whole_rate
+from dcplan.design.problem import rate, whole_rate
 from dcplan.model.grid import SLOT_GHZ
+from dcplan.model.spectrum import band_of
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -122,8 +123,7 @@ def _place(channel: Channel, band: Band, width_ghz: float, paths: Mapping[str, L
     name = f"{channel.lightpath} at slot {channel.first_slot}"
     if not isclose(channel.slots * SLOT_GHZ, width_ghz):
         yield f"{name} takes {channel.slots} slots, its mode is {width_ghz:g} GHz wide"
-    end = channel.first_slot + channel.slots
-    if not any(first <= channel.first_slot and end <= first + size for first, size in band.stretches):
+    if not band.holds(channel.first_slot, channel.slots):
         yield f"{name} leaves the band of {band.slots} slots with guards of {band.guard}"
     if channel.n != band.centre(channel.first_slot, channel.slots):
         yield f"{name} has its centre at n = {band.centre(channel.first_slot, channel.slots)}, not {channel.n}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.model.states import State
@@ -20,6 +20,25 @@ Adjacency = dict[str, list[tuple[str, str]]]
 def adjacency(network: Network) -> Adjacency:
     """The fibers and circuits at each site."""
     return {site: list(network.edges_at(site)) for site in network.sites}
+
+
+def walk(network: Network, fibers: Sequence[FiberId]) -> Route | None:
+    """The route over fibers one after the other, from the end that comes first in the order of names.
+
+    None where they do not join, or visit a site twice.
+    """
+    first = network.fibers[fibers[0]].ends
+    for start in sorted(first):
+        sites = [start]
+        for fiber in fibers:
+            ends = network.fibers[fiber].ends
+            if sites[-1] not in ends:
+                break
+            sites.append(ends[1] if sites[-1] == ends[0] else ends[0])
+        if len(sites) == len(fibers) + 1 and len(set(sites)) == len(sites):
+            forward = sites[0] <= sites[-1]
+            return Route(tuple(sites[:: 1 if forward else -1]), tuple(fibers[:: 1 if forward else -1]))
+    return None
 
 
 def fastest(

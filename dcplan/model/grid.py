@@ -66,6 +66,15 @@ class Band:
         """The slots that channels may take as bits, the lowest frequency in the lowest bit."""
         return sum(((1 << count) - 1) << first for first, count in self.stretches)
 
+    def holds(self, first_slot: int, slots: int) -> bool:
+        """A channel stands whole in what channels may take."""
+        return any(low <= first_slot and first_slot + slots <= low + size for low, size in self.stretches)
+
+    def first_slot(self, n: int, slots: int) -> int | None:
+        """The first slot, counted from the lower edge, of a channel with its centre at n; none off the slots."""
+        twice = n - self.edge - slots
+        return None if twice % 2 else twice // 2
+
     def centre(self, first_slot: int, slots: int) -> int:
         """Centre, as n, of a channel that takes `slots` slots from `first_slot`, counted from the lower edge."""
         return self.edge + 2 * first_slot + slots

@@ -20,8 +20,9 @@ from dcplan.catalog.parts import (
     Strict,
     Transponder,
 )
+from dcplan.model.existing import Existing
+from dcplan.model.fields import Name
 
-Name = Annotated[str, Field(min_length=1, max_length=80)]
 Frequency = Annotated[float, Field(ge=180, le=240)]
 Length = Annotated[float, Field(gt=0, le=50_000)]
 Rate = Annotated[float, Field(ge=0.001, allow_inf_nan=False)]
@@ -423,5 +424,7 @@ class Topology(Strict):
     """Fixed demands by name."""
     failures: dict[Name, Failure] = {}
     """Failures with a name of their own, to be promised in `survive`."""
+    existing: Existing | None = None
+    """What is lit already: paid for, kept, and free but for its running costs."""
     policy: Policy = Policy()
     """What is promised, and what is assumed."""

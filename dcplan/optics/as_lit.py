@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.optics.allowed import load_of, usable_modes
+from dcplan.optics.existing import with_existing_parts
 from dcplan.optics.fiber import span_attenuation_db_per_km
 from dcplan.optics.journey import ways_of
 from dcplan.optics.lightpath import kinds_of, plain_load
@@ -42,7 +43,7 @@ def margins_as_lit(
     its worst channel − 1); both NLI by the closed form without tilt; every channel launches as in its own full load.
     None where the budget has no margin.
     """
-    modes = {(part, name): mode for part, name, mode in usable_modes(network)}
+    modes = {(part, name): mode for part, name, mode in usable_modes(with_existing_parts(network))}
     known: dict[tuple[FiberId, SiteId, int], dict[int, float]] = {}
     plan = _Plan(network, ways_by_band(network, lines), modes, channels)
     return tuple(plan.margin_db(number, known) for number in range(len(channels)))

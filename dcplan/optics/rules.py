@@ -8,7 +8,7 @@ from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.ending import ending_sites
 from dcplan.model.network import Route
 from dcplan.model.rules.examples import GOOD, adding, with_change
-from dcplan.optics import band_rules, line_rules
+from dcplan.optics import band_rules, existing_rules, line_rules
 from dcplan.optics.allowed import allowed_transponders, fits, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
@@ -104,6 +104,7 @@ RULES: tuple[Rule, ...] = (
     LONG_SPAN,
     *band_rules.RULES,
     *line_rules.RULES,
+    *existing_rules.RULES,
 )
 
 
@@ -117,6 +118,7 @@ def _fibers(network: Network) -> Iterator[Finding]:
     lines = design_lines(network)
     yield from band_rules.check(network, lines)
     yield from line_rules.check(network, lines)
+    yield from existing_rules.check(network, lines)
     for line in () if band_rules.dark_bands(network) else lines.values():
         if isinstance(line, NoLine) and not line.at:
             hint = "allow another amplifier, or put a hut into the span"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.model import grid
+from dcplan.model.spectrum import band_of
 from dcplan.optics.allowed import load_of, usable_modes
 from dcplan.optics.budget import Budget, BudgetItem
 from dcplan.optics.fiber import dispersion_at
@@ -52,9 +53,7 @@ def budgets(
 
 def pair_ghz(network: Network) -> float:
     """What a wavelength takes that has a pair to itself: all that channels may take in the band [GHz]."""
-    guard = network.policy.guard_ghz
-    bands = [grid.band(band.start_thz, band.end_thz, guard) for band in network.topology.gear.bands]
-    return grid.joined(bands).usable * grid.SLOT_GHZ
+    return band_of(network).usable * grid.SLOT_GHZ
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import math
 from itertools import combinations, product
 
 from dcplan.design import cost
-from dcplan.design.problem import band_of
+from dcplan.model.spectrum import band_of
 
 
 def bins_needed(widths, band):

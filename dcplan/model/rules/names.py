@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean
-from dcplan.model.rules import promises
+from dcplan.model.rules import existing, promises
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
 
 if TYPE_CHECKING:
@@ -112,7 +112,10 @@ TAKEN = Rule(
     adding("circuits: {lease: {ends: [papillion, lincoln], length_km: 90, modules: {wave: {gbps: 400, usd: 1e6}}}}\n"),
 )
 
-RULES = (SITE, FIBER_TYPE, PART, ACCELERATOR, MODEL, PLAN, SAME_SITE, NOT_THERE, AMBIGUOUS, CALIBRATION, TAKEN)
+RULES = (
+    *(SITE, FIBER_TYPE, PART, ACCELERATOR, MODEL, PLAN, SAME_SITE, NOT_THERE, AMBIGUOUS, CALIBRATION, TAKEN),
+    *existing.NAMES,
+)
 
 
 def check(network: Network) -> list[Finding]:
@@ -125,6 +128,7 @@ def check(network: Network) -> list[Finding]:
         *(finding for name, job in network.jobs.items() for finding in _job(network, name, job)),
         *_demands(network),
         *promises.check(network),
+        *existing.check_names(network),
     ]
 
 

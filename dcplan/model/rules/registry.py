@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.model.rules import capacity, connection, effect, geography, latency, names, price, promises, reading, schema
+from dcplan.model.rules import (
+    capacity,
+    connection,
+    effect,
+    existing,
+    geography,
+    latency,
+    names,
+    price,
+    promises,
+    reading,
+    schema,
+)
 
 if TYPE_CHECKING:
     from dcplan.diagnostics import Finding, Rule
@@ -21,11 +33,20 @@ RULES: tuple[Rule, ...] = (
     *capacity.RULES,
     *effect.RULES,
     *price.RULES,
+    *existing.RULES,
 )
 """All rules of the file itself; optics and training have their own."""
 
 
 def check(network: Network) -> list[Finding]:
     """All findings of the last phase: the network makes no sense, cannot be built, or holds what has no effect."""
-    families = (geography.check, connection.check, latency.check, capacity.check, effect.check, price.check)
+    families = (
+        geography.check,
+        connection.check,
+        latency.check,
+        capacity.check,
+        effect.check,
+        price.check,
+        existing.check,
+    )
     return [finding for family in families for finding in family(network)]
