@@ -76,7 +76,9 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     wider = {**network.fibers, fiber: about.model_copy(update={"pairs": about.pairs + 1})}
     grown = replace(network, topology=network.topology.model_copy(update={"fibers": wider}))
     choices = tuple(
-        replace(choice, most=choice.most + made.slots // choice.slots) if choice.slots else choice
+        choice
+        if choice.existing or not choice.slots
+        else replace(choice, most=choice.most + made.slots // choice.slots)
         for choice in made.choices
     )
     until_s = min(task.deadline_s, now_s() + RESOLVED_S)

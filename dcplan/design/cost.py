@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dcplan.design.existing import counts, pairs_lit, stands
 from dcplan.design.result import BillItem
 from dcplan.optics.allowed import terminal as optics_terminal
 from dcplan.units import HOURS_PER_YEAR
@@ -26,8 +27,12 @@ UNPRICED = "no price known, counted as 0"
 """The source of a bill item whose price nobody stated."""
 
 
-def wavelength_items(network: Network, lightpath: Lightpath, transponder: str, count: int) -> list[BillItem]:
+def wavelength_items(
+    network: Network, lightpath: Lightpath, transponder: str, count: int, existing: int = 0
+) -> list[BillItem]:
     """Two transponders per wavelength, one at each end, and their energy over the horizon.
+
+    existing: of the wavelengths, those that are lit already, of which only the energy is paid.
 
     Of an appliance, two long-haul ports, each with its share of price and energy; whole boxes are for the reader to
     round up to.
@@ -36,23 +41,25 @@ def wavelength_items(network: Network, lightpath: Lightpath, transponder: str, c
     if appliance is not None:
         ports = appliance.long_haul_ports
         whole = _priced(network, transponder, appliance, f"long-haul port, {ports} in an appliance", 2 * count)
+        whole = _free(whole, 2 * existing)
         unit = whole.unit_usd / ports
         items = [replace(whole, unit_usd=unit, total_usd=unit * whole.quantity)]
         what, power_w = "appliances", appliance.power_w / ports
     else:
         part = network.catalog.transponders[transponder]
-        items = [_priced(network, transponder, part, "transponder", 2 * count)]
+        items = [_free(_priced(network, transponder, part, "transponder", 2 * count), 2 * existing)]
         what, power_w = "transponders", part.power_w
     return items + [_energy(network, what, power_w * count, _pue(network, end)) for end in lightpath.route.ends]
 
 
-def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
+def pair_items(network: Network, line: Line, pairs: int, existing: int = 0) -> list[BillItem]:
     """Amplifiers in both directions, terminal gear at both ends, their energy, and the lease of lit pairs.
 
     Each direction has one booster at its head and one amplifier behind each span; the last of these stands at the far
     site, the others in huts. All of it once for each band. Lease = US$/(km year) × km × years per pair.
+    existing: of the pairs, those that are lit already, of which only energy and lease are paid.
     """
-    items = [item for each in line.in_bands for item in _band_items(network, each, pairs)]
+    items = [item for each in line.in_bands for item in _band_items(network, each, pairs, existing)]
     fiber, years = network.fibers[line.fiber], network.policy.years
     what = f"lease of one pair, {fiber.total_km:g} km, {years:g} years"
     lease = fiber.lease_usd_per_km_year
@@ -62,25 +69,25 @@ def pair_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
     return items
 
 
-def _band_items(network: Network, line: Line, pairs: int) -> list[BillItem]:
+def _band_items(network: Network, line: Line, pairs: int, existing: int) -> list[BillItem]:
     """Amplifiers and terminal gear of one band on lit pairs."""
     a, b = network.fibers[line.fiber].ends
     items: list[BillItem] = []
     for site in (a, b):
         if line.booster:
-            items += _amplifier(network, line.booster, pairs, _pue(network, site))
+            items += _amplifier(network, line.booster, pairs, existing, _pue(network, site))
         gear = _terminal(network, line, site)
         if gear is None:
             continue
         equipment = network.catalog.equipment[gear]
-        items.append(_in_band(_priced(network, gear, equipment, "terminal gear", pairs), line.band))
+        new = _free(_priced(network, gear, equipment, "terminal gear", pairs), existing)
+        items.append(_in_band(new, line.band))
         items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
     for site, rows in ((b, line.spans), (a, line.back or line.spans[::-1])):
         for place, row in enumerate(rows, 1):
             if row.amplifier:
-                items += _amplifier(
-                    network, row.amplifier, pairs, _pue(network, site) if place == len(rows) else HUT_PUE
-                )
+                pue = _pue(network, site) if place == len(rows) else HUT_PUE
+                items += _amplifier(network, row.amplifier, pairs, existing, pue)
     return items
 
 
@@ -94,13 +101,14 @@ def _in_band(item: BillItem, band: str) -> BillItem:
     return replace(item, what=what, unit_usd=unit, total_usd=unit * item.quantity, source=source, confidence="low")
 
 
-def module_items(network: Network, circuit: FiberId, module: str, count: int) -> list[BillItem]:
-    """Modules of a circuit at the price of the file; nothing for what is there already."""
+def module_items(network: Network, circuit: FiberId, module: str, count: int, existing: int = 0) -> list[BillItem]:
+    """Modules of a circuit at the price of the file; nothing for those that are there already."""
     about = network.circuits[circuit].modules.get(module)
     if about is None:
         return []
     what = f"leased {module}, {about.gbps:g} Gb/s"
-    return [BillItem(circuit, what, count, about.usd, about.usd * count, "topology file", "high")]
+    item = BillItem(circuit, what, count, about.usd, about.usd * count, "topology file", "high")
+    return [_free(item, existing)]
 
 
 def build_items(network: Network, edge: FiberId) -> list[BillItem]:
@@ -108,6 +116,8 @@ def build_items(network: Network, edge: FiberId) -> list[BillItem]:
 
     Nothing where it stands already.
     """
+    if stands(network, edge):
+        return []
     if edge in network.circuits:
         usd = network.circuits[edge].build_usd
         return [BillItem(edge, "set-up of the circuit", 1, usd, usd, "topology file", "high")] if usd else []
@@ -128,17 +138,21 @@ def bill(
     """The bill of materials of what is lit, equal items added up, dearest first."""
     items: list[BillItem] = []
     leased: dict[FiberId, None] = {}
+    there, lit_pairs = counts(network), pairs_lit(network)
     for lit in wavelengths:
+        path = lightpaths[lit.lightpath]
+        old = min(lit.count, there.get((path.route.fibers, lit.transponder, lit.mode), 0))
         if lit.transponder not in network.circuits:
-            items += wavelength_items(network, lightpaths[lit.lightpath], lit.transponder, lit.count)
-        elif modules := module_items(network, lit.transponder, lit.mode, lit.count):
+            items += wavelength_items(network, path, lit.transponder, lit.count, old)
+        elif modules := module_items(network, lit.transponder, lit.mode, lit.count, old):
             items += modules
             leased[lit.transponder] = None
     for circuit in leased:
         items += build_items(network, circuit)
     for fiber, count in pairs.items():
         if count:
-            items += pair_items(network, lines[fiber], count) + build_items(network, fiber)
+            old = min(count, lit_pairs.get(fiber, 0))
+            items += pair_items(network, lines[fiber], count, old) + build_items(network, fiber)
     return _merged(items)
 
 
@@ -170,9 +184,16 @@ def assumptions(network: Network, items: Sequence[BillItem]) -> tuple[str, ...]:
     return (*horizons, *(f"{part}: {UNPRICED}" for part in missing))
 
 
-def _amplifier(network: Network, name: str, count: int, pue: float) -> list[BillItem]:
+def _amplifier(network: Network, name: str, count: int, existing: int, pue: float) -> list[BillItem]:
     part = network.catalog.amplifiers[name]
-    return [_priced(network, name, part, "amplifier", count), _energy(network, "amplifiers", part.power_w * count, pue)]
+    new = _free(_priced(network, name, part, "amplifier", count), existing)
+    return [new, _energy(network, "amplifiers", part.power_w * count, pue)]
+
+
+def _free(item: BillItem, existing: int) -> BillItem:
+    """The item without what is there already, which is counted beside it."""
+    quantity = item.quantity - existing
+    return replace(item, quantity=quantity, total_usd=quantity * item.unit_usd, existing=existing)
 
 
 def _priced(
@@ -207,7 +228,8 @@ def _merged(items: Iterable[BillItem]) -> tuple[BillItem, ...]:
         before = found.get(key)
         if before is not None:
             quantity = before.quantity + item.quantity
-            found[key] = replace(before, quantity=quantity, total_usd=quantity * item.unit_usd)
-        elif item.quantity:
+            there = before.existing + item.existing
+            found[key] = replace(before, quantity=quantity, total_usd=quantity * item.unit_usd, existing=there)
+        elif item.quantity or item.existing:
             found[key] = item
     return tuple(sorted(found.values(), key=lambda item: (-item.total_usd, item.part, item.what)))

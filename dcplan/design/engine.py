@@ -244,23 +244,36 @@ def _proof(answer: _Answer, total_usd: float, lit: Mapping[FiberId, int]) -> Pro
 
 
 def _wavelengths(made: Problem, sized: Sized) -> tuple[Wavelengths, ...]:
+    """What is lit, what was there already and what is new of a kind as one."""
+    total: dict[tuple[int, str, str], int] = {}
+    there: dict[tuple[int, str, str], int] = {}
+    about = {}
+    for choice, count in zip(made.choices, sized.counts, strict=True):
+        kind = (choice.lightpath, choice.part, choice.mode)
+        about[kind] = choice
+        total[kind] = total.get(kind, 0) + count
+        there[kind] = there.get(kind, 0) + (choice.most if choice.existing else 0)
     return tuple(
         Wavelengths(
             lightpath=made.lightpaths[choice.lightpath].id,
             transponder=choice.part,
             mode=choice.mode,
-            count=count,
+            count=total[kind],
             rate_gbps=choice.gbps,
             width_ghz=choice.width_ghz,
             latency_ms=choice.latency_ms,
+            existing=min(total[kind], there[kind]),
         )
-        for choice, count in zip(made.choices, sized.counts, strict=True)
-        if count
+        for kind, choice in about.items()
+        if total[kind]
     )
 
 
 def _lit(made: Problem, channels: Sequence[Channel]) -> tuple[LitFiber, ...]:
-    """Lit pairs as the channels take them: first fit starts on the first pair, so none between is empty."""
+    """Lit pairs as the channels take them, and those that stay lit without any.
+
+    First fit starts on the first pair, so none between is empty that was not lit already.
+    """
     routes: Mapping[str, tuple[FiberId, ...]] = {path.id: path.route.fibers for path in made.lightpaths}
     taken: dict[FiberId, list[tuple[int, int]]] = {fiber: [] for fiber in made.fibers}
     for channel in channels:
@@ -268,8 +281,10 @@ def _lit(made: Problem, channels: Sequence[Channel]) -> tuple[LitFiber, ...]:
             taken[fiber].append((pair, channel.slots))
     lit = []
     for fiber, here in taken.items():
-        if here:
-            pairs = 1 + max(pair for pair, _ in here)
+        pairs = max(made.pairs_kept.get(fiber, 0), *(1 + pair for pair, _ in here), 0)
+        if pairs:
             used = sum(slots for _, slots in here)
-            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, 100 * used / (made.band.amplified * pairs)))
+            fill_percent = 100 * used / (made.band.amplified * pairs)
+            there = min(pairs, made.pairs_lit.get(fiber, 0))
+            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, fill_percent, there))
     return tuple(lit)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
+from dcplan.design.holes import holes
 from dcplan.design.problem import Hop, Problem, rate
 from dcplan.design.program import Program
 from dcplan.design.ways import nested
@@ -50,7 +51,10 @@ class Loads:
 
 
 def buy(program: Program, problem: Problem) -> Bought:
-    """Integer wavelengths or modules n per choice, integer lit pairs p per fiber, opened routes o and circuits c."""
+    """Integer wavelengths or modules n per choice, integer lit pairs p per fiber, opened routes o and circuits c.
+
+    Of a fiber that is lit already, k ≤ p of its pairs are spared the price of lighting them.
+    """
     wavelengths = tuple(
         program.column(f"n{i}", choice.usd * USD, choice.most, choice.least, integer=True)
         for i, choice in enumerate(problem.choices)
@@ -59,7 +63,13 @@ def buy(program: Program, problem: Problem) -> Bought:
     opened: dict[FiberId, int] = {}
     for i, fiber in enumerate(problem.fibers):
         most = problem.network.fibers[fiber].pairs
-        pairs[fiber] = program.column(f"p{i}", problem.pair_usd[fiber] * USD, most, integer=True)
+        kept = problem.pairs_kept.get(fiber, 0)
+        pairs[fiber] = program.column(f"p{i}", problem.pair_usd[fiber] * USD, most, kept, integer=True)
+        if fiber in problem.pairs_lit:
+            spared = -problem.pair_saved_usd[fiber] * USD
+            old = program.column(f"k{i}", spared, problem.pairs_lit[fiber], kept, integer=True)
+            if kept < problem.pairs_lit[fiber]:
+                program.row(f"kept{i}", {old: 1.0, pairs[fiber]: -1.0}, upper=0)
         if fiber in problem.build_usd:
             opened[fiber] = program.column(f"o{i}", problem.build_usd[fiber] * USD, 1, integer=True)
     for circuit, i in problem.circuits.items():
@@ -142,6 +152,7 @@ def master(problem: Problem, slots: Mapping[FiberId, int]) -> tuple[Program, Bou
     program = Program()
     bought = buy(program, problem)
     spectrum(program, problem, bought, slots)
+    holes(program, problem, bought)
     opening(program, problem, bought)
     leasing(program, problem, bought)
     return program, bought

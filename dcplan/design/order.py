@@ -72,9 +72,11 @@ def _alike(
 
     def about(edge: FiberId) -> tuple[object, ...]:
         kind = getattr(edges[edge], "pairs", None), getattr(edges[edge], "pick", None)
-        return kind, slots.get(edge), problem.pair_usd.get(edge), problem.build_usd.get(edge)
+        price = problem.pair_usd.get(edge), problem.build_usd.get(edge), problem.pair_saved_usd.get(edge)
+        return kind, slots.get(edge), price, problem.pairs_lit.get(edge)
 
-    same = edges[one].ends == edges[other].ends and about(one) == about(other)
+    standing = {edge for j in problem.places for edge in problem.glass(problem.choices[j].lightpath)}
+    same = edges[one].ends == edges[other].ends and about(one) == about(other) and standing.isdisjoint((one, other))
     return same and _swapped_states(problem, one, other) and _swapped_ways(problem, ways, one, other)
 
 
@@ -102,7 +104,7 @@ def _swapped_ways(problem: Problem, ways: Mapping[int, Sequence[Way]], one: Fibe
     for choice in problem.choices:
         part = "" if problem.circuit(choice.lightpath) else choice.part
         about = (part, choice.mode, choice.slots, choice.latency_ms, choice.usd)
-        offered[choice.lightpath].append((*about, choice.gbps, choice.most, choice.least))
+        offered[choice.lightpath].append((*about, choice.gbps, choice.most, choice.least, choice.existing))
     if any(there is None or offered[here] != offered[there] for here, there in image.items()):
         return False
     return all(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from dcplan.design import cost
+from dcplan.design import cost, existing
 from dcplan.design.circuits import EXISTING
 from dcplan.model import grid
 from dcplan.model.spectrum import band_of
+from dcplan.optics.existing import buyable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
+    from dcplan.design.existing import Kind, Place
     from dcplan.design.result import Demand
     from dcplan.model.grid import Band
     from dcplan.model.network import FiberId, Network, Pair
@@ -44,6 +46,8 @@ class Choice:
     """More can never be lit: fiber pairs × channels that fit a pair, on the tightest fiber; modules that there are."""
     least: int = 0
     """So many are there already and are kept."""
+    existing: bool = False
+    """It stands for what is there already, up to `most`: free but for its energy."""
 
 
 Hop = tuple[int, int]
@@ -75,6 +79,14 @@ class Problem:
     """Of one lit pair over the horizon [US$]."""
     build_usd: Mapping[FiberId, float]
     """Of building the route of a fiber, or setting up a circuit, once; only where that costs something [US$]."""
+    pairs_lit: Mapping[FiberId, int]
+    """Pairs that are lit already."""
+    pairs_kept: Mapping[FiberId, int]
+    """Pairs that are lit already and stay so."""
+    pair_saved_usd: Mapping[FiberId, float]
+    """What one pair that is lit already costs less than another [US$]."""
+    places: Mapping[int, tuple[Place, ...]]
+    """Choice -> where its channels stand already, as far as that is known."""
 
     @property
     def slots(self) -> int:
@@ -156,22 +168,25 @@ def problem(
     asked_gbps = sum(whole_rate(demand, states) for demand in demands)
     line_of = {line.fiber: line for line in lines}
     band = band_of(network)
+    there, may_buy = existing.counts(network), buyable(network)
     usable: list[Lightpath] = []
     choices: list[Choice] = []
     offered: list[tuple[int, ...]] = []
     for lightpath in lightpaths:
         mine: Sequence[Choice] = ()
         if lightpath.route.fibers[0] in network.circuits:
-            mine = _modules(network, lightpath, len(usable), asked_gbps)
+            mine = _modules(network, lightpath, len(usable), asked_gbps, there)
         elif all(fiber in line_of for fiber in lightpath.route.fibers):
-            mine = _choices(network, lightpath, len(usable), band.usable)
+            mine = _choices(network, lightpath, len(usable), band.usable, there, may_buy)
         if mine:
             usable.append(lightpath)
             offered.append(tuple(range(len(choices), len(choices) + len(mine))))
             choices += mine
-    used = {fiber for lightpath in usable for fiber in lightpath.route.fibers}
+    lit = {fiber: pairs for fiber, pairs in existing.pairs_lit(network).items() if fiber in line_of}
+    used = {fiber for lightpath in usable for fiber in lightpath.route.fibers} | lit.keys()
     fibers = tuple(fiber for fiber in network.fibers if fiber in used)
     builds = {edge: cost.total(cost.build_items(network, edge)) for edge in network.edges if edge in used}
+    stand = existing.places(network, usable, band)
     return Problem(
         network=network,
         lines=line_of,
@@ -185,10 +200,24 @@ def problem(
         fibers=fibers,
         pair_usd={fiber: cost.total(cost.pair_items(network, line_of[fiber], 1)) for fiber in fibers},
         build_usd={edge: usd for edge, usd in builds.items() if usd > 0},
+        pairs_lit=lit,
+        pairs_kept={fiber: lit[fiber] for fiber in existing.pairs_kept(network) if fiber in lit},
+        pair_saved_usd={
+            fiber: cost.total(cost.pair_items(network, line_of[fiber], 1))
+            - cost.total(cost.pair_items(network, line_of[fiber], 1, existing=1))
+            for fiber in lit
+        },
+        places={
+            j: stand[kind]
+            for j, choice in enumerate(choices)
+            if choice.existing and (kind := (usable[choice.lightpath].route.fibers, choice.part, choice.mode)) in stand
+        },
     )
 
 
-def _modules(network: Network, lightpath: Lightpath, index: int, asked_gbps: float) -> list[Choice]:
+def _modules(
+    network: Network, lightpath: Lightpath, index: int, asked_gbps: float, leased: Mapping[Kind, int]
+) -> list[Choice]:
     """What is there of a circuit, kept, and its modules; never more of one than could carry all traffic.
 
     Where at most one module may be picked, none that is smaller and no cheaper than another.
@@ -198,45 +227,57 @@ def _modules(network: Network, lightpath: Lightpath, index: int, asked_gbps: flo
     twice = 2 if network.policy.scheme == "one-plus-one" else 1
     found = []
 
-    def offer(mode: str, gbps: float, usd: float, most: int, least: int = 0) -> None:
-        found.append(Choice(index, name, mode, gbps, 0, 0.0, lightpath.latency_ms, usd, most, least))
+    def offer(mode: str, gbps: float, usd: float, most: int, there: int = 0) -> None:
+        one = Choice(index, name, mode, gbps, 0, 0.0, lightpath.latency_ms, usd, most - there)
+        if there:
+            least = 0 if mode != EXISTING and existing.removable(network) else there
+            found.append(replace(one, usd=0.0, most=there, least=least, existing=True))
+        if one.most > 0:
+            found.append(one)
 
     if circuit.existing_gbps:
         offer(EXISTING, circuit.existing_gbps, 0.0, 1, 1)
     for mode, module in circuit.modules.items():
+        there = leased.get(((name,), name, mode), 0)
         enough = max(1, ceil(twice * asked_gbps / module.gbps))
         if circuit.pick == "any":
-            offer(mode, module.gbps, module.usd, min(module.most or enough, enough))
-        elif not any(
+            offer(mode, module.gbps, module.usd, max(there, min(module.most or there + enough, there + enough)), there)
+        elif there or not any(
             (other.gbps, -other.usd) > (module.gbps, -module.usd) and other.usd <= module.usd
             for other in circuit.modules.values()
         ):
-            offer(mode, module.gbps, module.usd, 1)
+            offer(mode, module.gbps, module.usd, 1, there)
     return found
 
 
-def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> list[Choice]:
-    """The modes worth having on a lightpath: none that is as wide, slow, dear and late as another or more so."""
+def _choices(
+    network: Network, lightpath: Lightpath, index: int, slots: int, there: Mapping[Kind, int], may_buy: Container[str]
+) -> list[Choice]:
+    """What is lit already on a lightpath, then the modes worth buying.
+
+    No mode that is as wide, slow, dear and late as another or more so.
+    """
     pairs = min(network.fibers[fiber].pairs for fiber in lightpath.route.fibers)
-    offered = []
+    offered, lit = [], []
     for budget in lightpath.closing:
         width = grid.width_slots(budget.width_ghz)
-        usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1))
-        latency_ms = lightpath.latency_ms + network.catalog.latency_us(budget.transponder) / 1000
-        if width <= slots:
-            offered.append(
-                Choice(
-                    lightpath=index,
-                    part=budget.transponder,
-                    mode=budget.mode,
-                    gbps=budget.rate_gbps,
-                    slots=width,
-                    width_ghz=budget.width_ghz,
-                    latency_ms=latency_ms,
-                    usd=usd,
-                    most=pairs * (slots // width),
-                )
-            )
+        one = Choice(
+            lightpath=index,
+            part=budget.transponder,
+            mode=budget.mode,
+            gbps=budget.rate_gbps,
+            slots=width,
+            width_ghz=budget.width_ghz,
+            latency_ms=lightpath.latency_ms + network.catalog.latency_us(budget.transponder) / 1000,
+            usd=cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1)),
+            most=pairs * (slots // width),
+        )
+        if count := there.get((lightpath.route.fibers, budget.transponder, budget.mode), 0):
+            running_usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1, existing=1))
+            least = 0 if existing.removable(network) else count
+            lit.append(replace(one, usd=running_usd, most=count, least=least, existing=True))
+        if width <= slots and budget.transponder in may_buy:
+            offered.append(one)
     offered.sort(key=lambda one: (-one.gbps, one.usd, one.slots, one.latency_ms, one.part, one.mode))
     kept: list[Choice] = []
     for one in offered:
@@ -249,4 +290,4 @@ def _choices(network: Network, lightpath: Lightpath, index: int, slots: int) -> 
         )
         if not better:
             kept.append(one)
-    return kept
+    return [*lit, *kept]

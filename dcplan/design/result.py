@@ -65,6 +65,8 @@ class Wavelengths:
     width_ghz: float
     latency_ms: float
     """One way, transponders included [ms]."""
+    existing: int = 0
+    """Of the count, those that were lit already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class LitFiber:
     """Spectrum taken, all pairs together [GHz]."""
     fill_percent: float
     """Of the spectrum of the lit pairs [%]."""
+    existing: int = 0
+    """Of the pairs, those that were lit already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,8 @@ class BillItem:
     total_usd: float
     source: str
     confidence: str
+    existing: float = 0.0
+    """What is there already beside the quantity, and not paid."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from dcplan.design.existing import removable
 from dcplan.design.result import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.existing import Place
     from dcplan.design.problem import Choice, Problem
     from dcplan.model.grid import Band
     from dcplan.model.network import FiberId
@@ -32,9 +34,42 @@ def assign(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]
     """First fit in several orders, widest and longest first; the first order in which all channels fit.
 
     On every fiber the sum of widths is a lower bound that the ILP keeps already, so a fit is the best there is.
+    Channels that stand already stay in their places; those that may be moved are, if nothing fits otherwise.
     """
-    lit = [(choice, count) for choice, count in zip(problem.choices, counts, strict=True) if choice.slots]
-    wanted = [choice for choice, count in lit for _ in range(count)]
+    standing = _standing(problem, counts, pairs)
+    found = _assigned(problem, counts, pairs, standing)
+    if isinstance(found, Misfit) and any(standing.values()) and removable(problem.network):
+        return _assigned(problem, counts, pairs, {})
+    return found
+
+
+def _standing(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]) -> dict[int, tuple[Place, ...]]:
+    """Choice -> places of the channels that stay: none beyond its count, nor on a pair that goes dark."""
+    found = {}
+    for j, places in problem.places.items():
+        fibers = problem.lightpaths[problem.choices[j].lightpath].route.fibers
+        lit = [
+            place
+            for place in places
+            if all(pair < pairs[fiber] for fiber, pair in zip(fibers, place.pairs, strict=True))
+        ]
+        found[j] = tuple(lit[: counts[j]])
+    return found
+
+
+def _assigned(
+    problem: Problem,
+    counts: Sequence[int],
+    pairs: Mapping[FiberId, int],
+    standing: Mapping[int, Sequence[Place]],
+) -> tuple[Channel, ...] | Misfit:
+    there = [(problem.choices[j], place) for j, places in standing.items() for place in places]
+    wanted = [
+        choice
+        for j, (choice, count) in enumerate(zip(problem.choices, counts, strict=True))
+        if choice.slots
+        for _ in range(count - len(standing.get(j, ())))
+    ]
     hops = [len(lightpath.route.fibers) for lightpath in problem.lightpaths]
     first = sorted(wanted, key=lambda choice: (-choice.slots, -hops[choice.lightpath], choice.lightpath))
     orders = [first, sorted(wanted, key=lambda choice: (-hops[choice.lightpath], -choice.slots, choice.lightpath))]
@@ -45,7 +80,7 @@ def assign(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]
     orders += shuffled
     misfit: Misfit | None = None
     for order in orders:
-        found = _first_fit(problem, order, pairs)
+        found = _first_fit(problem, order, pairs, there)
         if not isinstance(found, Misfit):
             return tuple(
                 sorted(found, key=lambda channel: (_number(channel.lightpath), channel.first_slot, channel.pairs))
@@ -123,10 +158,16 @@ def placement(problem: Problem, counts: Sequence[int], lit: Mapping[FiberId, int
     return said
 
 
-def _first_fit(problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId, int]) -> list[Channel] | Misfit:
+def _first_fit(
+    problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId, int], there: Sequence[tuple[Choice, Place]]
+) -> list[Channel] | Misfit:
     band = problem.band
     free = {fiber: [_Pair(band) for _ in range(count)] for fiber, count in pairs.items()}
     channels = []
+    for choice, place in there:
+        for fiber, pair in zip(problem.lightpaths[choice.lightpath].route.fibers, place.pairs, strict=True):
+            free[fiber][pair].take(((1 << choice.slots) - 1) << place.first_slot, choice.slots)
+        channels.append(_channel(problem, choice, place.first_slot, place.pairs))
     for choice in order:
         lightpath, width = problem.lightpaths[choice.lightpath], choice.slots
         rooms = {fiber: [pair.room(width) for pair in free[fiber]] for fiber in lightpath.route.fibers}
@@ -145,9 +186,14 @@ def _first_fit(problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId
             pair = next(i for i, room in enumerate(here) if room & taken == taken)
             free[fiber][pair].take(taken, width)
             chosen.append(pair)
-        part, mode = choice.part, choice.mode
-        channels.append(Channel(lightpath.id, part, mode, first, width, tuple(chosen), band.centre(first, width)))
+        channels.append(_channel(problem, choice, first, tuple(chosen)))
     return channels
+
+
+def _channel(problem: Problem, choice: Choice, first: int, pairs: tuple[int, ...]) -> Channel:
+    centre = problem.band.centre(first, choice.slots)
+    name = problem.lightpaths[choice.lightpath].id
+    return Channel(name, choice.part, choice.mode, first, choice.slots, pairs, centre)
 
 
 def _starts(free: int, width: int) -> int:

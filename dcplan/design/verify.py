@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
-from dcplan.design import circuits, cost
+from dcplan.design import circuits, cost, existing
 from dcplan.design.problem import rate, whole_rate
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
@@ -54,6 +54,7 @@ def verify(
     faults += _channels(network, paths, design)
     if any(channel.lightpath not in paths for channel in design.channels):
         return tuple(faults)
+    faults += existing.faults(network, paths, design)
     faults += _clashes(paths, design)
     faults += _guards(network, paths, design)
     faults += _fibers(network, line_of, paths, design)
@@ -168,7 +169,8 @@ def _fibers(
         for fiber, pair in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):
             used.setdefault(fiber, []).append((pair, channel.slots))
     lit_fibers = [lit.fiber for lit in design.lit]
-    if sorted(used) != sorted(lit_fibers):
+    kept = existing.pairs_kept(network)
+    if sorted({*used, *(fiber for fiber in kept if fiber in line_of)}) != sorted(lit_fibers):
         yield f"lit are {sorted(lit_fibers)}, channels run on {sorted(used)}"
     for lit in design.lit:
         here = used.get(lit.fiber, [])
@@ -177,7 +179,7 @@ def _fibers(
             yield f"{lit.fiber} is lit, but it has no line"
         elif not 1 <= lit.pairs <= network.fibers[lit.fiber].pairs:
             yield f"{lit.fiber}: {lit.pairs} pairs lit, {network.fibers[lit.fiber].pairs} exist"
-        elif {pair for pair, _ in here} != set(range(lit.pairs)):
+        elif {*(pair for pair, _ in here), *range(min(lit.pairs, kept.get(lit.fiber, 0)))} != set(range(lit.pairs)):
             yield f"{lit.fiber}: {lit.pairs} pairs lit, channels run on {len({pair for pair, _ in here})}"
         elif lit.channels != len(here) or not isclose(lit.used_ghz, width_ghz, rel_tol=CLOSE):
             yield f"{lit.fiber} carries {len(here)} channels in {width_ghz:g} GHz, not what is said of it"
@@ -367,8 +369,9 @@ def _money(
         other = stated.pop((item.part, item.what, round(item.unit_usd, 4)), None)
         if other is None or not isclose(other.total_usd, item.total_usd, rel_tol=CLOSE, abs_tol=0.01):
             yield f"the bill lacks {item.quantity:g} × {item.part} ({item.what})"
-        elif not isclose(other.quantity, item.quantity, rel_tol=CLOSE):
-            yield f"the bill counts {other.quantity:g} × {item.part}, lit are {item.quantity:g}"
+        elif not (isclose(other.quantity, item.quantity, rel_tol=CLOSE) and isclose(other.existing, item.existing)):
+            counted, due_ = (f"{one.quantity:g} and {one.existing:g} already there" for one in (other, item))
+            yield f"the bill counts {counted} of {item.part}, lit are {due_}"
     yield from (f"the bill holds {part} ({what}), which nothing needs" for part, what, _ in stated)
     proof, total = design.proof, cost.total(due)
     if not isclose(proof.cost_usd, total, rel_tol=CLOSE, abs_tol=0.01):

@@ -12,6 +12,7 @@ from dcplan.optics.lightpath import evaluate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.model.existing import ExistingWavelengths
     from dcplan.model.network import FiberId, Network, Route
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.line import NoLine
@@ -32,6 +33,12 @@ def existing_modes(network: Network) -> dict[tuple[Route, str, str], int]:
             key = (route, lit.transponder, lit.mode)
             found[key] = found.get(key, 0) + lit.count
     return found
+
+
+def pairs_along(lit: ExistingWavelengths, route: Route) -> tuple[int, ...]:
+    """The pair that wavelengths take on each fiber of their route, from 0; the first where the file names none."""
+    named = lit.on_pairs or [1] * len(lit.route)
+    return tuple(pair - 1 for pair in (named if tuple(lit.route) == route.fibers else named[::-1]))
 
 
 def buyable(network: Network) -> frozenset[str]:

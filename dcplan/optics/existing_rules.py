@@ -11,7 +11,7 @@ from dcplan.model.graph import walk
 from dcplan.model.rules.examples import GOOD, adding
 from dcplan.model.rules.existing import located
 from dcplan.model.spectrum import band_of
-from dcplan.optics.existing import existing_routes, with_existing_parts
+from dcplan.optics.existing import existing_routes, pairs_along, with_existing_parts
 from dcplan.optics.lightpath import evaluate
 
 if TYPE_CHECKING:
@@ -79,13 +79,6 @@ class _Lit:
     @property
     def slots(self) -> int:
         return grid.width_slots(self.budget.width_ghz)
-
-    @property
-    def pairs(self) -> tuple[int, ...]:
-        """The pair of each fiber, from 0, in the order of the route."""
-        named = self.entry.on_pairs or [1] * len(self.entry.route)
-        order = named if tuple(self.entry.route) == self.route.fibers else named[::-1]
-        return tuple(pair - 1 for pair in order)
 
 
 def check(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> list[Finding]:
@@ -157,13 +150,13 @@ def _misplaced(lit: list[_Lit], band: Band) -> Iterator[Fault]:
                 message = f"n = {n} leaves the band of {band.start_thz:g} to {band.end_thz:g} THz or its guards"
                 yield PLACE, at, message, None
                 continue
-            for place in zip(one.route.fibers, one.pairs, strict=True):
+            for place in zip(one.route.fibers, pairs_along(one.entry, one.route), strict=True):
                 clash = next((other for other in there.get(place, ()) if _close(first, one.slots, other, band)), None)
                 if clash is not None:
                     message = f"n = {n} and n = {clash[2]} are too near to each other on pair {place[1] + 1} of"
                     yield PLACE, at, f"{message} `{place[0]}`", None
                     break
-            for place in zip(one.route.fibers, one.pairs, strict=True):
+            for place in zip(one.route.fibers, pairs_along(one.entry, one.route), strict=True):
                 there.setdefault(place, []).append((first, one.slots, n))
 
 

@@ -9,9 +9,9 @@ from dcplan.model.graph import walk
 from dcplan.model.rules.examples import adding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from dcplan.model.existing import ExistingWavelengths
+    from dcplan.model.existing import Existing, ExistingWavelengths
     from dcplan.model.network import Network
     from dcplan.model.source import Loc
 
@@ -36,7 +36,7 @@ FIBER = Rule(
     "DCP214",
     "unknown-existing-fiber",
     Severity.ERROR,
-    "What is lit already is lit on fibers of the file.",
+    "What is lit or leased already runs on fibers and circuits of the file.",
     _but("{north: {pairs: 2}}", "{nroth: {pairs: 2}}"),
     adding(_LIT),
 )
@@ -44,7 +44,8 @@ MODE = Rule(
     "DCP215",
     "unknown-existing-mode",
     Severity.ERROR,
-    "A wavelength that is lit already has a transponder of the catalog or of the file, and one of its modes.",
+    "A wavelength that is lit already has a transponder of the catalog or of the file, and one of its modes; leased"
+    " capacity is a module of its circuit.",
     _but("mode: 800g", "mode: 800gb"),
     adding(_LIT),
 )
@@ -62,7 +63,7 @@ MOST_PAIRS = Rule(
     "DCP361",
     "existing-pairs-beyond-fiber",
     Severity.ERROR,
-    "No more pairs of a fiber can be lit already than it has.",
+    "No more pairs of a fiber can be lit already than it has, nor more modules of a circuit be leased.",
     _but("pairs: 2", "pairs: 9"),
     adding(_LIT),
 )
@@ -107,6 +108,20 @@ def unknown(network: Network) -> Iterator[Fault]:
             if name not in network.fibers:
                 yield _no_fiber(network, (*at, "route", place), name)
         yield from _no_mode(network, at, lit)
+    yield from _no_circuit(network, existing)
+
+
+def _no_circuit(network: Network, existing: Existing) -> Iterator[Fault]:
+    for name, modules in existing.circuits.items():
+        if name not in network.circuits:
+            hint = did_you_mean(name, network.circuits, "the names stand under `circuits`")
+            yield FIBER, ("existing", "circuits", name), f"there is no circuit `{name}`", hint
+            continue
+        known = network.circuits[name].modules
+        for module in modules:
+            if module not in known:
+                hint = did_you_mean(module, known, f"its modules: {', '.join(known)}")
+                yield MODE, ("existing", "circuits", name, module), f"circuit `{name}` has no module `{module}`", hint
 
 
 def _no_fiber(network: Network, at: Loc, name: str) -> Fault:
@@ -140,6 +155,8 @@ def faults(network: Network) -> Iterator[Fault]:
         if fiber.pairs > have:
             message = f"{fiber.pairs} pairs of `{name}` are lit, it has {have}"
             yield MOST_PAIRS, ("existing", "fibers", name, "pairs"), message, f"give `fibers.{name}` its `pairs`"
+    for name, modules in existing.circuits.items():
+        yield from _too_many(network, name, modules)
     for i, lit in enumerate(existing.wavelengths):
         at: Loc = ("existing", "wavelengths", i)
         if walk(network, lit.route) is None:
@@ -147,6 +164,18 @@ def faults(network: Network) -> Iterator[Fault]:
             message = f"these fibers do not join one after the other, or pass a site twice: {fibers}"
             yield NO_ROUTE, (*at, "route"), message, "list them in the order in which light passes them"
         yield from _dark(network, at, lit)
+
+
+def _too_many(network: Network, name: str, leased: Mapping[str, int]) -> Iterator[Fault]:
+    circuit = network.circuits[name]
+    if circuit.pick == "one" and sum(leased.values()) > 1:
+        message = f"{sum(leased.values())} modules of circuit `{name}` are leased, one may be picked"
+        yield MOST_PAIRS, ("existing", "circuits", name), message, None
+    for module, count in leased.items():
+        most = circuit.modules[module].most
+        if most is not None and count > most:
+            message = f"{count} × `{module}` of circuit `{name}` are leased, there are {most}"
+            yield MOST_PAIRS, ("existing", "circuits", name, module), message, None
 
 
 def _dark(network: Network, at: Loc, lit: ExistingWavelengths) -> Iterator[Fault]:

@@ -1,0 +1,281 @@
+"""What is lit already: free but for its running costs, kept in its place, and never a reason to pay more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from dcplan.design import cost
+from dcplan.design.engine import Options, design
+from dcplan.design.result import Infeasible
+from dcplan.design.verify import verify
+from dcplan.model.existing import Existing
+from dcplan.model.spectrum import band_of
+from dcplan.model.states import promised_states
+from tests.design import brute, factory
+
+FEW = settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
+BAND = {"band_start_thz": 191.3, "band_end_thz": 191.3 + 0.3}  # 24 slots: two wide channels, or one wide and two slim
+TWO = {
+    "fast": {"rate_gbps": 800, "baud_gbd": 118, "width_ghz": 150, "required_osnr_db": 24},
+    "slim": {"rate_gbps": 300, "baud_gbd": 70, "width_ghz": 87.5, "required_osnr_db": 20},
+}
+REACH = {"fast": 300, "slim": 900}
+
+
+def having(net, existing):
+    about = Existing.model_validate(existing)
+    return replace(net, topology=net.topology.model_copy(update={"existing": about}))
+
+
+def solved(net, paths, demands):
+    return design(net, factory.lines(net), paths, demands, promised_states(net), Options(gap=1e-6))
+
+
+def as_existing(found, paths, *, removable=False):
+    """A design as what a later one finds."""
+    fibers = {path.id: path.route.fibers for path in paths}
+    return {
+        "fibers": {lit.fiber: {"pairs": lit.pairs} for lit in found.lit},
+        "wavelengths": [
+            {
+                "route": list(fibers[channel.lightpath]),
+                "transponder": channel.transponder,
+                "mode": channel.mode,
+                "count": 1,
+                "n": [channel.n],
+                "on_pairs": [pair + 1 for pair in channel.pairs],
+            }
+            for channel in found.channels
+        ],
+        "removable": removable,
+    }
+
+
+def bought_usd(found):
+    """What is paid once: everything but energy and lease."""
+    return sum(item.total_usd for item in found.bill if "energy" not in item.what and "lease" not in item.what)
+
+
+@st.composite
+def ring(draw):
+    """Three sites, four fibers, two demands."""
+    ends = [("a", "b"), ("b", "c"), ("a", "c"), draw(st.sampled_from([("a", "b"), ("b", "c")]))]
+    fibers = {
+        f"f{i}": (a, b, draw(st.sampled_from([60, 90, 140])), draw(st.integers(1, 2)),
+                  {"build_usd_per_km": draw(st.sampled_from([None, 900.0]))})
+        for i, (a, b) in enumerate(ends)
+    }  # fmt: skip
+    asked = [(a, b, draw(st.sampled_from([250, 500, 900]))) for a, b in (("a", "b"), ("b", "c"))]
+    return fibers, asked
+
+
+def made(case, scale=1.0):
+    fibers, asked = case
+    net = factory.network(["a", "b", "c"], fibers, {}, BAND, modes=TWO)
+    paths = factory.lightpaths(net, REACH)
+    return net, paths, [factory.demand(net, f"d{i}", a, b, scale * gbps) for i, (a, b, gbps) in enumerate(asked)]
+
+
+@FEW
+@given(ring())
+def test_what_a_design_lit_is_all_that_the_same_demands_need(case):
+    net, paths, demands = made(case)
+    first = solved(net, paths, demands)
+    if isinstance(first, Infeasible):
+        return
+    second = solved(having(net, as_existing(first, paths)), paths, demands)
+    assert bought_usd(second) == 0
+    assert second.cost_usd == pytest.approx(first.cost_usd - bought_usd(first), rel=1e-9)
+    assert second.wavelengths == tuple(replace(lit, existing=lit.count) for lit in first.wavelengths)
+    assert second.lit == tuple(replace(lit, existing=lit.pairs) for lit in first.lit)
+    assert sorted(second.channels, key=repr) == sorted(first.channels, key=repr)
+    assert second.proof.status == "optimal"
+
+
+@FEW
+@given(ring(), st.integers(0, 2**12))
+def test_more_that_is_there_never_costs_more_where_it_may_be_taken_out(case, chosen):
+    net, paths, demands = made(case)
+    lit = solved(net, paths, [replace(d, gbps={k: 1.5 * v for k, v in d.gbps.items()}) for d in demands])
+    none = solved(net, paths, demands)
+    if isinstance(lit, Infeasible) or isinstance(none, Infeasible):
+        return
+    everything = as_existing(lit, paths, removable=True)
+    some = everything | {
+        "wavelengths": [one for i, one in enumerate(everything["wavelengths"]) if chosen >> i & 1],
+    }
+    all_of_it, part = (solved(having(net, one), paths, demands) for one in (everything, some))
+    kept = solved(having(net, everything | {"removable": False}), paths, demands)
+    assert all_of_it.proof.bound_usd <= part.cost_usd * (1 + 1e-6)
+    assert part.proof.bound_usd <= none.cost_usd * (1 + 1e-6)
+    assert all_of_it.proof.bound_usd <= kept.cost_usd * (1 + 1e-6)
+
+
+@FEW
+@given(ring(), st.floats(1.2, 2.0))
+def test_growth_keeps_what_is_there_and_costs_no_less_than_a_fresh_start(case, scale):
+    net, paths, demands = made(case)
+    first, (_, _, grown) = solved(net, paths, demands), made(case, scale)
+    fresh = solved(net, paths, grown)
+    if isinstance(first, Infeasible) or isinstance(fresh, Infeasible):
+        return
+    later = solved(having(net, as_existing(first, paths)), paths, grown)
+    if isinstance(later, Infeasible):
+        return
+    assert bought_usd(later) + bought_usd(first) + (later.cost_usd - bought_usd(later)) >= fresh.proof.bound_usd * (
+        1 - 1e-6
+    )
+    assert set(first.channels) <= set(later.channels)
+
+
+def packs(widths, rooms):
+    """Widths, widest first, fit into stretches of free slots (exact, by trying)."""
+    if not widths:
+        return True
+    return any(
+        room >= widths[0] and packs(widths[1:], [*rooms[:i], room - widths[0], *rooms[i + 1 :]])
+        for i, room in enumerate(rooms)
+    )
+
+
+def stretches(band, taken):
+    found, at = [], 0
+    for first, slots in sorted(taken):
+        found.append(first - at)
+        at = first + slots
+    return [*found, band - at]
+
+
+def cheapest(net, lines, paths, demands, states, there, lit):
+    """Brute force over new wavelengths 0…3 per option on parallel fibers, beside channels that stand.
+
+    there: (fiber, mode, first slot, pair) of each channel; lit: fiber -> pairs.
+    """
+    choices = brute.options(net, paths)
+    line_of = {line.fiber: line for line in lines}
+    band = band_of(net).usable
+    slots = {budget.mode: width for _, budget, width, _ in choices}
+    best = math.inf
+    for new in product(range(4), repeat=len(choices)):
+        total = 0.0
+        counts = list(new)
+        for i, (path, budget, _, _) in enumerate(choices):
+            old = sum(fiber == path.route.fibers[0] and mode == budget.mode for fiber, mode, *_ in there)
+            counts[i] += old
+            total += cost.total(cost.wavelength_items(net, path, budget.transponder, counts[i], old))
+        for fiber in net.fibers:
+            widths = sorted(
+                (
+                    w
+                    for n, (path, _, w, _) in zip(new, choices, strict=True)
+                    if path.route.fibers == (fiber,)
+                    for _ in range(n)
+                ),
+                reverse=True,
+            )
+            pairs = lit.get(fiber, 0)
+            while not packs(widths, [
+                room
+                for pair in range(pairs)
+                for room in stretches(band, [(s, slots[m]) for f, m, s, p in there if (f, p) == (fiber, pair)])
+            ]):  # fmt: skip
+                pairs += 1
+            if pairs > net.fibers[fiber].pairs:
+                total = math.inf
+                break
+            if pairs:
+                old = lit.get(fiber, 0)
+                total += cost.total(cost.pair_items(net, line_of[fiber], pairs, old))
+                total += cost.total(cost.build_items(net, fiber))
+        if total < best and brute.by_cuts(net, choices, counts, demands, states):
+            best = total
+    return None if best == math.inf else best
+
+
+@st.composite
+def standing(draw):
+    """Two parallel fibers of at most two pairs; channels that stand apart, so that they leave holes."""
+    pairs = [draw(st.integers(1, 2)) for _ in range(2)]
+    fibers = {f"f{i}": ("a", "b", draw(st.sampled_from([40, 82, 150])), n) for i, n in enumerate(pairs)}
+    lit, there = {}, []
+    for i, n in enumerate(pairs):
+        lit[f"f{i}"] = draw(st.integers(0, n))
+        for pair in range(lit[f"f{i}"]):
+            mode, first = draw(
+                st.sampled_from([("slim", 0), ("slim", 5), ("slim", 9), ("fast", 6), ("fast", 12), (None, 0)])
+            )
+            if mode:
+                there.append((f"f{i}", mode, first, pair))
+    return fibers, {k: v for k, v in lit.items() if v}, there, draw(st.sampled_from([[250], [500, 250], [900]]))
+
+
+@settings(FEW, max_examples=25)
+@given(standing())
+def test_the_cheapest_beside_channels_that_stand_is_that_of_brute_force(case):
+    fibers, lit, there, asked = case
+    net = factory.network(["a", "b"], fibers, {}, BAND, modes=TWO)
+    band = band_of(net)
+    slots = {"fast": 12, "slim": 7}
+    net = having(net, {
+        "fibers": {fiber: {"pairs": n} for fiber, n in lit.items()},
+        "wavelengths": [
+            {"route": [f], "transponder": "tx", "mode": m, "count": 1, "n": [band.centre(s, slots[m])], "on_pairs": [p + 1]}
+            for f, m, s, p in there
+        ],
+    })  # fmt: skip
+    paths, lines, states = factory.lightpaths(net, REACH), factory.lines(net), promised_states(net)
+    demands = [factory.demand(net, f"d{i}", "a", "b", gbps) for i, gbps in enumerate(asked)]
+    found = solved(net, paths, demands)
+    best = cheapest(net, lines, paths, demands, states, there, lit)
+    if best is None:
+        assert isinstance(found, Infeasible)
+        return
+    assert found.cost_usd == pytest.approx(best, rel=1e-6)
+    assert found.proof.status == "optimal"
+    where = {(c.lightpath, c.mode, c.first_slot, c.pairs) for c in found.channels}
+    ids = {path.route.fibers[0]: path.id for path in paths}
+    assert {(ids[f], m, s, (p,)) for f, m, s, p in there} <= where
+
+
+def corrupt(design_, **changes):
+    return replace(design_, **changes)
+
+
+def test_verify_misses_nothing_of_what_was_there():
+    fibers = {"f0": ("a", "b", 60, 3), "f1": ("a", "b", 80, 3)}
+    net = factory.network(["a", "b"], fibers, {}, BAND, modes=TWO)
+    band = band_of(net)
+    net = having(net, {
+        "fibers": {"f0": {"pairs": 2}},
+        "wavelengths": [
+            {"route": ["f0"], "transponder": "tx", "mode": "slim", "count": 1, "n": [band.centre(5, 7)], "on_pairs": [2]}
+        ],
+    })  # fmt: skip
+    paths, lines, states = factory.lightpaths(net, REACH), factory.lines(net), promised_states(net)
+    demands = [factory.demand(net, "d", "a", "b", 700)]
+    found = solved(net, paths, demands)
+
+    def faults(changed):
+        return " ".join(verify(net, lines, paths, demands, states, changed))
+
+    assert faults(found) == ""
+    lit = found.lit[0]
+    assert (lit.fiber, lit.pairs, lit.existing) == ("f0", 2, 2)
+    assert "said to be lit already" in faults(replace(found, lit=(replace(lit, existing=1), *found.lit[1:])))
+    old = next(one for one in found.wavelengths if one.existing)
+    others = tuple(one for one in found.wavelengths if one is not old)
+    assert "are said to be there" in faults(replace(found, wavelengths=(replace(old, existing=0), *others)))
+    channel = next(one for one in found.channels if one.mode == "slim" and one.lightpath == old.lightpath)
+    rest = tuple(one for one in found.channels if one is not channel)
+    moved = replace(channel, first_slot=0, n=band.centre(0, 7))
+    assert "stands there no longer" in faults(replace(found, channels=(moved, *rest)))
+    free = next(i for i, item in enumerate(found.bill) if item.existing)
+    bill = [*found.bill]
+    bill[free] = replace(bill[free], existing=0)
+    assert "already there" in faults(replace(found, bill=tuple(bill)))
