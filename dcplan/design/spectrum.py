@@ -145,7 +145,12 @@ def least_pairs(problem: Problem, counts: Sequence[int]) -> dict[FiberId, int]:
 def placement(problem: Problem, counts: Sequence[int], lit: Mapping[FiberId, int], repairs: Sequence[FiberId]) -> str:
     """In words: how the channels found their places, and whether other places could have lit fewer pairs."""
     least = least_pairs(problem, counts)
-    more = [f"{fiber} ({pairs} lit, {least[fiber]} by load)" for fiber, pairs in lit.items() if pairs > least[fiber]]
+    kept = problem.pairs_kept
+    more = [
+        f"{fiber} ({pairs} lit, {least[fiber]} by load)"
+        for fiber, pairs in lit.items()
+        if pairs > max(least[fiber], kept.get(fiber, 0))
+    ]
     said = "no channel is lit"
     if lit and not more:
         said = "every fiber lights as few pairs as the widths of its channels ask for: no assignment needs fewer"

@@ -114,11 +114,19 @@ def faults(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator
 def _why(network: Network, entry: ExistingWavelengths, path: Lightpath, budget: Budget | None) -> str:
     name = f"{entry.transponder} {entry.mode}"
     if budget is None:
-        stops = [site for site in path.route.through if not network.sites[site].express]
-        where = f"light does not pass {', '.join(stops)}" if stops else "its figures are not known, or it is too wide"
-        return f"{name} cannot run on {', '.join(entry.route)}: {where}"
+        return f"{name} cannot run on {', '.join(entry.route)}: {_what_stops(network, entry, path)}"
     short = "" if budget.margin_db is None else f", {-budget.margin_db:.1f} dB short"
     return f"{name} does not close over {path.length_km:g} km, stopped by {budget.limit}{short}"
+
+
+def _what_stops(network: Network, entry: ExistingWavelengths, path: Lightpath) -> str:
+    stops = [site for site in path.route.through if not network.sites[site].express]
+    if stops:
+        return f"light does not pass {', '.join(stops)}"
+    part = network.catalog.transponders.get(entry.transponder)
+    if part is not None and part.modes[entry.mode].required_osnr_db is None:
+        return "its required OSNR is not published; state it in an own transponder under `gear.transponders`"
+    return "it is too wide for the band or its grid, or not made for such a line"
 
 
 def _overfull(existing: Existing, lit: list[_Lit], band: Band) -> Iterator[Fault]:

@@ -19,7 +19,7 @@ from dcplan.model.spectrum import band_of
 from dcplan.model.states import promised_states
 from tests.design import brute, factory
 
-FEW = settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
+FEW = settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
 BAND = {"band_start_thz": 191.3, "band_end_thz": 191.3 + 0.3}  # 24 slots: two wide channels, or one wide and two slim
 TWO = {
     "fast": {"rate_gbps": 800, "baud_gbd": 118, "width_ghz": 150, "required_osnr_db": 24},
@@ -128,10 +128,12 @@ def test_growth_keeps_what_is_there_and_costs_no_less_than_a_fresh_start(case, s
     later = solved(having(net, as_existing(first, paths)), paths, grown)
     if isinstance(later, Infeasible):
         return
-    assert bought_usd(later) + bought_usd(first) + (later.cost_usd - bought_usd(later)) >= fresh.proof.bound_usd * (
-        1 - 1e-6
-    )
+    assert bought_usd(first) + later.cost_usd >= fresh.proof.bound_usd * (1 - 1e-6)
     assert set(first.channels) <= set(later.channels)
+
+
+def one_channel(fiber, mode, n, pair):
+    return {"route": [fiber], "transponder": "tx", "mode": mode, "count": 1, "n": [n], "on_pairs": [pair]}
 
 
 def packs(widths, rooms):
@@ -222,13 +224,8 @@ def test_the_cheapest_beside_channels_that_stand_is_that_of_brute_force(case):
     net = factory.network(["a", "b"], fibers, {}, BAND, modes=TWO)
     band = band_of(net)
     slots = {"fast": 12, "slim": 7}
-    net = having(net, {
-        "fibers": {fiber: {"pairs": n} for fiber, n in lit.items()},
-        "wavelengths": [
-            {"route": [f], "transponder": "tx", "mode": m, "count": 1, "n": [band.centre(s, slots[m])], "on_pairs": [p + 1]}
-            for f, m, s, p in there
-        ],
-    })  # fmt: skip
+    waves = [one_channel(f, m, band.centre(s, slots[m]), p + 1) for f, m, s, p in there]
+    net = having(net, {"fibers": {fiber: {"pairs": n} for fiber, n in lit.items()}, "wavelengths": waves})
     paths, lines, states = factory.lightpaths(net, REACH), factory.lines(net), promised_states(net)
     demands = [factory.demand(net, f"d{i}", "a", "b", gbps) for i, gbps in enumerate(asked)]
     found = solved(net, paths, demands)
@@ -251,12 +248,8 @@ def test_verify_misses_nothing_of_what_was_there():
     fibers = {"f0": ("a", "b", 60, 3), "f1": ("a", "b", 80, 3)}
     net = factory.network(["a", "b"], fibers, {}, BAND, modes=TWO)
     band = band_of(net)
-    net = having(net, {
-        "fibers": {"f0": {"pairs": 2}},
-        "wavelengths": [
-            {"route": ["f0"], "transponder": "tx", "mode": "slim", "count": 1, "n": [band.centre(5, 7)], "on_pairs": [2]}
-        ],
-    })  # fmt: skip
+    waves = [one_channel("f0", "slim", band.centre(5, 7), 2)]
+    net = having(net, {"fibers": {"f0": {"pairs": 2}}, "wavelengths": waves})
     paths, lines, states = factory.lightpaths(net, REACH), factory.lines(net), promised_states(net)
     demands = [factory.demand(net, "d", "a", "b", 700)]
     found = solved(net, paths, demands)
