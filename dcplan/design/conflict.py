@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.arrays import arrays
-from dcplan.design.candidates import latency_graph, nothing_joins, shortest
-from dcplan.design.check import StateCheck
-from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
-from dcplan.design.cutting import root, start
-from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.candidates import latency_graph, shortest
+from dcplan.design.overfull import densest, overfull
+from dcplan.design.overfull import in_words as overfull_in_words
+from dcplan.design.parts import few, parted, shore_of
 from dcplan.design.problem import Problem, rate, whole_rate
-from dcplan.design.protection import chain_risks, protect, risk_pairs
+from dcplan.design.protection import chain_risks, risk, risk_pairs
+from dcplan.design.reach import out_of_reach
 from dcplan.design.result import Infeasible, Shortage
 from dcplan.design.shores import ShoreCuts
-from dcplan.design.solver import Limits, now_s, solve
+from dcplan.design.shortage import least_shortages
+from dcplan.design.solver import now_s
 from dcplan.design.ways import ways_of
-from dcplan.model.ending import crossable_sites, ending_sites
+from dcplan.model.ending import crossable_sites
 from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.design.candidates import Graph
+    from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Task
-    from dcplan.design.program import Program
     from dcplan.design.result import Demand
     from dcplan.design.ways import Ways
-    from dcplan.model.network import Network, Route, SiteId
+    from dcplan.model.network import SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
-
-ELASTIC_S = 20.0
-"""Longest time for finding the least shortage [s]."""
-SOME_S = 3.0
-"""What it is given where the time limit has passed [s]."""
-ELASTIC_ROUNDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +95,21 @@ def explain(task: Task, known: Tried) -> Infeasible:
 
 
 def _explained(task: Task, known: Tried) -> Infeasible:
-    shortages = _shortages(task)
-    worst = _worst_shore(task.problem, protected=task.protected)
+    problem, shortages = task.problem, least_shortages(task)
+    worst = _worst_shore(problem, protected=task.protected)
     if worst is not None:
-        return Infeasible(_what_is_bought(task.problem), worst, shortages)
-    short = max(shortages, key=lambda one: one.short_gbps, default=None)
-    who = (
-        ""
-        if short is None
-        else (
-            f"{short.demand} is short of {in_words(short.short_gbps)} of {in_words(short.asked_gbps)}"
-            f"{_after_name(short.state)} at best"
-        )
-    )
+        return Infeasible(_what_is_bought(problem), worst, shortages)
+    most = None if known.repaired else overfull(task)
+    if most is not None:
+        within = "within latency limits, " if known.late else ""
+        said = overfull_in_words(problem, most, within=within)
+        if known.late:
+            return Infeasible("latency", f"{said}; without latency limits there is a design", shortages)
+        ideal = densest(problem, most, twice=task.protected)
+        if most.weights and ideal <= most.room:
+            return Infeasible("spectrum", f"{said}; in the densest modes it would be {ideal:.3g}", shortages)
+        return Infeasible(_what_is_bought(problem), said, shortages)
+    who = _shortest_by(shortages)
     if known.late:
         return Infeasible("latency", f"without latency limits there is a design; within them {who}", shortages)
     if known.repaired:
@@ -121,14 +119,19 @@ def _explained(task: Task, known: Tried) -> Infeasible:
             f"have none): {who}",
             shortages,
         )
-    loop = start(task)
-    loop.rounding = False
-    if not root(loop):
-        together = "no set of sites is short by itself, but all demands together are"
-        return Infeasible(_what_is_bought(task.problem), f"{together}: {who}", shortages)
-    if not task.problem.fibers:
+    if not problem.fibers:
         return Infeasible("circuits", f"the rates would fit, whole modules do not: {who}", shortages)
     return Infeasible("spectrum", f"the rates would fit, whole channels do not: {who}", shortages)
+
+
+def _shortest_by(shortages: Sequence[Shortage]) -> str:
+    short = max(shortages, key=lambda one: one.short_gbps, default=None)
+    if short is None:
+        return ""
+    return (
+        f"{short.demand} is short of {in_words(short.short_gbps)} of {in_words(short.asked_gbps)}"
+        f"{_after_name(short.state)} at best"
+    )
 
 
 def _what_is_bought(problem: Problem) -> str:
@@ -152,8 +155,9 @@ def _parted(
         passing = crossable_sites(problem.network) - state.sites
         route = shortest(graph, a, b, passing, len(graph), without=state.fibers)
         if route is None:
-            return "disjointness", f"{_after(state)}{nothing_joins(problem.network, a, b)} (demand {demand.id})"
-        limit, why = _weakest(problem.network, lightpaths, route)
+            limit, why = parted(problem.network, state, a, b)
+            return limit, f"{why} (demand {demand.id})"
+        limit, why = out_of_reach(problem.network, lightpaths, route)
         return limit, f"{_after(state)}no chain of closing lightpaths joins {a} and {b}: {why}"
     best_ms = sum(problem.latency_ms(i) for i in chain)
     if demand.max_latency_ms is not None and best_ms > demand.max_latency_ms * (1 + 1e-9):
@@ -208,27 +212,6 @@ def _shortest_lit(
     return tuple(chain)
 
 
-def _weakest(network: Network, lightpaths: Sequence[Lightpath], route: Route) -> tuple[str, str]:
-    """The limit on the first fiber of the route over which no mode closes, and how far the best one is off."""
-    uncut = [site for site in route.through if site not in ending_sites(network)]
-    if uncut:
-        sites = ", ".join(uncut)
-        return "reach", f"no mode closes through {sites}, where `regenerate: false` lets no wavelength start again"
-    for fiber in route.fibers:
-        if fiber in network.circuits:
-            continue
-        single = [path for path in lightpaths if path.route.fibers == (fiber,)]
-        if any(path.closing for path in single):
-            continue
-        budgets = [budget for path in single for budget in path.budgets if budget.margin_db is not None]
-        if not budgets:
-            return "reach", f"no mode at all can run on {fiber}"
-        best = max(budgets, key=lambda budget: (budget.margin_db or 0.0, budget.transponder, budget.mode))
-        off = f"{best.transponder} {best.mode}, has {best.margin_db:.1f} dB of margin (limit: {best.limit})"
-        return "reach", f"on {fiber} the best mode, {off}"
-    return "spectrum", f"every mode that closes on {', '.join(route.fibers)} is wider than the band"
-
-
 def _no_pair(problem: Problem, demand: Demand, listed: Ways) -> Iterator[tuple[str, str]]:
     """One-plus-one: no two ways that no promised failure breaks together."""
 
@@ -243,10 +226,28 @@ def _no_pair(problem: Problem, demand: Demand, listed: Ways) -> Iterator[tuple[s
         limit = f"{demand.max_latency_ms:.4g} ms"
         yield "latency", f"no two ways from {a} to {b} within {limit} fail apart, as {demand.id} needs"
     else:
-        yield (
-            "disjointness",
-            f"every two ways from {a} to {b} share a promised failure, {demand.id} needs two that do not",
-        )
+        shared = _shared(problem, demand, listed)
+        yield "disjointness", f"no two ways from {a} to {b} fail apart, as {demand.id} needs: {shared}"
+
+
+SHARED = 3
+"""Pairs of ways that are named with the failure that they share."""
+
+
+def _shared(problem: Problem, demand: Demand, listed: Ways) -> str:
+    """Which failure breaks both, for every two of the ways that are broken by least."""
+    way_of: dict[tuple[int, ...], str] = {}
+    for way in listed.ways:
+        fibers = [fiber for i in way.lightpaths for fiber in problem.lightpaths[i].route.fibers]
+        way_of.setdefault(risk(problem, demand, way), " + ".join(fibers))
+    least = [one for one in way_of if not any(set(other) < set(one) for other in way_of)]
+    said = [
+        f"{way_of[one]} and {way_of[other]} share {problem.states[min(set(one) & set(other))].name}"
+        for one, other in combinations(least, 2)
+    ]
+    if not said:
+        return f"all share {problem.states[least[0][0]].name}" if least and least[0] else "there is only one way"
+    return ", ".join(said[:SHARED]) + (f", and {len(said) - SHARED} more pairs" if len(said) > SHARED else "")
 
 
 def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
@@ -273,7 +274,7 @@ def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
 
 def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float, *, twice: bool) -> str:
     state = problem.states[cut.state]
-    sites = ", ".join(cut.shore)
+    sites = ", ".join(few(shore_of(problem.network, cut.shore)))
     both = ", both ways of each demand," if twice else ""
     over = [f"{fiber} ({_pairs(problem.network.fibers[fiber].pairs)})" for fiber in cut.fibers]
     over += [f"circuit {problem.circuit(i)}" for i in cut.lightpaths]
@@ -299,89 +300,6 @@ def _leasable_gbps(problem: Problem) -> list[float]:
 
 def _pairs(count: int) -> str:
     return "1 pair" if count == 1 else f"{count} pairs"
-
-
-def _shortages(task: Task) -> tuple[Shortage, ...]:
-    """The least total shortage over all states, by a master in which demands may go short."""
-    problem = task.problem
-    program, bought = master(problem, task.slots)
-    program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
-    end = _until_s(task)
-    if task.protected:
-        return _protected_shortages(task, program, bought)
-    short = {
-        (d, k): program.column(f"u{d}k{k}", 1.0, rate(demand, state) * TBPS)
-        for k, state in enumerate(problem.states)
-        for d, demand in enumerate(problem.demands)
-        if rate(demand, state) > 0
-    }
-    check, pair_gbps = StateCheck(problem, task.ways), pair_capacity_gbps(problem)
-    missing: dict[tuple[int, int], float] = {}
-    for _ in range(ELASTIC_ROUNDS):
-        solved = solve(task.solver, program, Limits(max(0.5, end - now_s()), 1e-3))
-        if not solved.values:
-            break
-        counts = [round(solved.values[i]) for i in bought.wavelengths]
-        missing = {key: solved.values[column] / TBPS for key, column in short.items()}
-        further = 0
-        for k in range(len(problem.states)):
-            left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in _asked_gbps(problem, k).items()}
-            found = check.least_short(k, counts, left)
-            if found is not None:
-                further += 1
-                for d, gbps in found.by_demand.items():
-                    missing[d, k] = missing.get((d, k), 0.0) + gbps
-                _allow_short(program, problem, bought, pair_gbps, found.cut, short)
-        if not further or now_s() > end:
-            break
-    return _listed(problem, missing)
-
-
-def _asked_gbps(problem: Problem, state: int) -> dict[int, float]:
-    """What each demand asks in a state [Gb/s]."""
-    return {d: rate(demand, problem.states[state]) for d, demand in enumerate(problem.demands)}
-
-
-def _until_s(task: Task) -> float:
-    """When the search for the least shortage ends: with the time limit, but it is given some seconds in any case."""
-    return min(now_s() + ELASTIC_S, max(task.deadline_s, now_s() + SOME_S))
-
-
-def _allow_short(
-    program: Program,
-    problem: Problem,
-    bought: Bought,
-    pair_gbps: Mapping[str, float],
-    cut: Cut,
-    short: Mapping[tuple[int, int], int],
-) -> None:
-    """Add a cut in which what goes short counts as served."""
-    terms = terms_of(cut, problem, bought, pair_gbps)
-    for d, distance in cut.distances.items():
-        if (d, cut.state) in short:
-            terms[short[d, cut.state]] = distance
-    program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
-
-
-def _protected_shortages(task: Task, program: Program, bought: Bought) -> tuple[Shortage, ...]:
-    problem = task.problem
-    whole = [whole_rate(demand, problem.states) for demand in problem.demands]
-    short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
-    protect(program, problem, bought, task.ways, short=short)
-    solved = solve(task.solver, program, Limits(_until_s(task) - now_s(), 1e-3))
-    if not solved.values:
-        return ()
-    return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})
-
-
-def _listed(problem: Problem, missing: Mapping[tuple[int, int], float]) -> tuple[Shortage, ...]:
-    return tuple(
-        Shortage(
-            problem.demands[d].id, problem.states[k].name, rate(problem.demands[d], problem.states[k]), round(gbps, 6)
-        )
-        for (d, k), gbps in sorted(missing.items(), key=lambda item: (item[0][1], item[0][0]))
-        if gbps > 1e-3
-    )
 
 
 def _after(state: State) -> str:

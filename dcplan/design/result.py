@@ -182,8 +182,8 @@ class Infeasible:
     """No design: what is short, and which limit binds."""
 
     limit: str
-    """fiber pairs, circuits, fiber pairs and circuits, spectrum, reach, disjointness, latency; layout: no parallelism
-    plan of a job fits."""
+    """fiber pairs, circuits, or both; spectrum, reach, latency, disjointness (one-plus-one), bridge (a failure parts
+    sites), no route (they are parted anyway); layout: no parallelism plan of a job fits."""
     reason: str
     """In words, with numbers: after losing X, sites {a, b} need … to the rest, … can be lit."""
     shortages: tuple[Shortage, ...]

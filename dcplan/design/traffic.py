@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.candidates import nothing_joins, state_latency_ms
+from dcplan.design.candidates import state_latency_ms
+from dcplan.design.parts import parted
 from dcplan.design.promised import Promises
 from dcplan.design.result import Demand, Infeasible
 from dcplan.model.network import pair
@@ -88,7 +89,7 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
 
 
 def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans | Infeasible:
-    """Every parallelism plan of a job. Infeasible, limit disjointness, where a promised state parts its sites."""
+    """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites."""
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
     latency_ms = assumed_latency_ms(network, load, mine)
@@ -182,7 +183,7 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
 
     The worst of all single failures and of those in `states`, which are promised to the job: promising less never asks
     for more. Failures that part the two sites do not count, unless they are promised: then Infeasible, limit
-    disjointness.
+    bridge.
     """
     sites = sorted({share.site for share in load.shares})
     failures = (*single_failures(network), *states)
@@ -191,8 +192,8 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
         for b in sites[i + 1 :]:
             for state in states:
                 if state.sites.isdisjoint((a, b)) and state_latency_ms(network, state, a, b) is None:
-                    when = "" if state.healthy else f" after losing {state.name}"
-                    return Infeasible("disjointness", f"job {load.job}: {nothing_joins(network, a, b)}{when}", ())
+                    limit, reason = parted(network, state, a, b)
+                    return Infeasible(limit, f"{reason} (job {load.job})", ())
             found = [state_latency_ms(network, state, a, b) for state in (HEALTHY, *failures)]
             assumed[a, b] = STRETCH * max(latency for latency in found if latency is not None)
     return assumed

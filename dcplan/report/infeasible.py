@@ -14,7 +14,9 @@ ADVICE = {
     "fiber pairs": "give a fiber more pairs, add a fiber, allow a faster transponder, or promise less",
     "spectrum": "widen the band, add pairs or a fiber, allow a mode that carries more per GHz, or promise less",
     "reach": "allow a transponder that reaches further, end wavelengths at a site on the way, or shorten the spans",
-    "disjointness": "add a fiber that avoids the failure, or promise to survive less",
+    "disjointness": "add a fiber that shares no risk with another, ask for `scheme: reroute`, or promise less",
+    "bridge": "add a fiber that avoids the failure, or promise to survive less",
+    "no route": "add a fiber, or let light pass or start again at the sites between",
     "latency": "relax max_latency_ms or the overhead target, or find a shorter route",
     "layout": "see `dcplan steps FILE` for every plan and why it does not fit",
 }

@@ -1,0 +1,209 @@
+"""Fibers that overflow whatever is lit: what demands take of their pairs at least, beside the pairs that there are.
+
+Let θ be the largest share of all rates that can be carried in every state if wavelengths need not be whole. Where it
+is below 1, the duals of that linear program are a proof that can be added up: a weight π for each fiber pair, under
+which the demands take Σ weight × pairs at least, more than there are (the metric inequality of spectrum).
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from dcplan.design.check import StateCheck
+from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
+from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.parts import NAMED, few
+from dcplan.design.problem import Problem, rate
+from dcplan.design.protection import protect
+from dcplan.design.shortage import asked_gbps, until_s
+from dcplan.design.solver import Linear, now_s
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.cutting import Task
+    from dcplan.design.program import Program
+    from dcplan.design.result import Demand
+    from dcplan.model.network import FiberId, SiteId
+    from dcplan.model.states import State
+
+ROUNDS = 200
+LIKE_MORE = 1e-6
+"""Gain per Tb/s lit while cuts are sought, so that what costs nothing is bought."""
+FULL = 1 - 1e-6
+SOME = 1e-6
+"""Shares and weights below this are rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overfull:
+    """Σ takes > room: a proof that no design exists, whatever is lit and however small the wavelengths."""
+
+    takes: Mapping[tuple[int, int], float]
+    """(state, demand) -> what it takes at least [fiber pairs]; where only circuits are full, shares of 1."""
+    weights: Mapping[FiberId, float]
+    """Fiber -> what one of its pairs counts, the most 1; empty where only circuits are full."""
+    circuits: tuple[FiberId, ...]
+    """Circuits that are leased to their limit."""
+    room: float
+    """What can be lit, so counted, and what the circuits take off [fiber pairs]."""
+
+    @property
+    def taken(self) -> float:
+        """What all demands take together at least [fiber pairs]."""
+        return sum(self.takes.values())
+
+
+def overfull(task: Task) -> Overfull | None:
+    """The fibers that overflow most; None where rates fit as far as wavelengths need not be whole, or time is up."""
+    problem = task.problem
+    program, bought = master(problem, task.slots)
+    light = {column for column, choice in zip(bought.wavelengths, problem.choices, strict=True) if choice.slots}
+    program.columns[:] = [  # pairs alone limit light, so that theirs are all the prices
+        replace(column, cost=0.0, upper=inf if i in light else column.upper) for i, column in enumerate(program.columns)
+    ]
+    found = _protected(task, program, bought) if task.protected else _rerouted(task, program, bought)
+    if found is None:
+        return None
+    share, takes, linear = found
+    prices = {fiber: max(0.0, -linear.reduced[column]) for fiber, column in bought.pairs.items()}
+    if share > FULL:
+        return None
+    largest = max(prices.values(), default=0.0) or 1.0
+    leased = {
+        name
+        for name, i in problem.circuits.items()
+        if any(linear.reduced[bought.wavelengths[j]] < -SOME * largest for j in problem.offered[i])
+    }
+    return Overfull(
+        {key: value / largest for key, value in sorted(takes.items()) if value > SOME},
+        {fiber: price / largest for fiber, price in prices.items() if price > SOME * largest},
+        tuple(name for name in problem.circuits if name in leased),
+        share / largest,
+    )
+
+
+_Found = tuple[float, dict[tuple[int, int], float], Linear]
+"""The largest share, by (state, demand) what it takes of it, and the program with its duals."""
+
+
+def _rerouted(task: Task, program: Program, bought: Bought) -> _Found | None:
+    """Cuts are added until every state carries its share; then the prices of the last program."""
+    problem, pair_gbps = task.problem, pair_capacity_gbps(task.problem)
+    share = program.column("share", -1.0, 1.0)
+    for column, choice in zip(bought.wavelengths, problem.choices, strict=True):
+        program.columns[column] = replace(program.columns[column], cost=-LIKE_MORE * choice.gbps * TBPS)
+    linear, check = Linear(program), StateCheck(problem, task.ways)
+    held: list[tuple[int, Cut]] = []
+    end = until_s(task)
+    for _ in range(ROUNDS):
+        if linear.solve() != "optimal" or now_s() > end:
+            return None
+        counts = [linear.values[i] for i in bought.wavelengths]
+        part = linear.values[share]
+        before = len(held)
+        for k in range(len(problem.states)):
+            asked = {d: gbps * part for d, gbps in asked_gbps(problem, k).items()}
+            found = check.least_short(k, counts, asked)
+            if found is not None:
+                terms = terms_of(found.cut, problem, bought, pair_gbps) | {share: -found.cut.need_gbps(problem) * TBPS}
+                held.append((linear.add_row(terms, 0.0, inf), found.cut))
+        if len(held) == before:
+            break
+    linear.costs(bought.wavelengths, [0.0] * len(bought.wavelengths))
+    if linear.solve() != "optimal":
+        return None
+    takes: dict[tuple[int, int], float] = {}
+    for row, cut in held:
+        for d, distance in cut.distances.items():
+            asked_tbps = rate(problem.demands[d], problem.states[cut.state]) * TBPS
+            key = (cut.state, d)
+            takes[key] = takes.get(key, 0.0) + max(0.0, linear.duals[row]) * distance * asked_tbps
+    return linear.values[share], takes, linear
+
+
+def _protected(task: Task, program: Program, bought: Bought) -> _Found | None:
+    missing = program.column("missing", 1.0, 1.0)
+    before = len(program.rows)
+    protect(program, task.problem, bought, task.ways, short=dict.fromkeys(range(len(task.problem.demands)), missing))
+    linear = Linear(program)
+    if linear.solve() != "optimal":
+        return None
+    split = {row.name: i for i, row in enumerate(program.rows) if i >= before}
+    takes = {(0, d): max(0.0, linear.duals[split[f"split{d}"]]) for d in range(len(task.problem.demands))}
+    return 1 - linear.values[missing], takes, linear
+
+
+def densest(problem: Problem, found: Overfull, *, twice: bool) -> float:
+    """What the same demands would take if every lightpath ran in the densest modes of its fibers [fiber pairs].
+
+    Distance of the ends over surviving fibers, each of length weight / the most that its pair can carry [1/(Gb/s)].
+    twice: on two routes, of which the shorter is counted twice.
+    """
+    pair_gbps = pair_capacity_gbps(problem)
+    length = {fiber: found.weights.get(fiber, 0.0) / gbps for fiber, gbps in pair_gbps.items() if gbps > 0}
+    total = 0.0
+    for k, d in found.takes:
+        demand, state = problem.demands[d], problem.states[k]
+        gbps = max(demand.gbps.values()) * 2 if twice else rate(demand, state)
+        total += gbps * _distance(problem, length, demand, state)
+    return total
+
+
+def _distance(problem: Problem, length: Mapping[FiberId, float], demand: Demand, state: State) -> float:
+    """Dijkstra over the fibers that survive."""
+    queue: list[tuple[float, SiteId]] = [(0.0, demand.ends[0])]
+    done: set[SiteId] = set()
+    while queue:
+        far, site = heapq.heappop(queue)
+        if site == demand.ends[1]:
+            return far
+        if site in done:
+            continue
+        done.add(site)
+        for fiber, there in problem.network.neighbours(site):
+            if fiber in length and fiber not in state.fibers and there not in state.sites:
+                heapq.heappush(queue, (far + length[fiber], there))
+    return inf
+
+
+def in_words(problem: Problem, found: Overfull, *, within: str) -> str:
+    """`after losing F3, a takes 0.41 and b 0.88 pairs of west at least, together 1.28; 1 can be lit`.
+
+    within: what is said of the ways, as `within their latency limits, `.
+    """
+    by_state: dict[int, list[tuple[int, float]]] = {}
+    for (k, d), pairs in found.takes.items():
+        by_state.setdefault(k, []).append((d, pairs))
+    parts = [_state_in_words(problem, problem.states[k], mine) for k, mine in by_state.items()]
+    healthy_too = len(parts) > 1
+    said = "; ".join(("healthy, " if healthy_too and not part.startswith("after") else "") + part for part in parts)
+    if not found.weights:
+        leased = f"all that can be leased of {_listed(found.circuits)}" if found.circuits else "all that can be bought"
+        return f"{within}no set of sites is short by itself, but {leased} carries {found.room:.1%} of what is asked"
+    fibers = _listed([_fiber(fiber, weight) for fiber, weight in found.weights.items()])
+    together = f", together {found.taken:.3g}" if len(found.takes) > 1 else ""
+    leased = f", with all that can be leased of {_listed(found.circuits)}" if found.circuits else ""
+    return f"{within}{said} pairs of {fibers} at least{together}; {found.room:.3g} can be lit{leased}"
+
+
+def _state_in_words(problem: Problem, state: State, takes: Sequence[tuple[int, float]]) -> str:
+    most = sorted(takes, key=lambda item: -item[1])
+    named, others = (most, []) if len(most) <= NAMED + 1 else (most[:NAMED], most[NAMED:])
+    said = [f"{problem.demands[d].id} {'takes ' if i == 0 else ''}{pairs:.2g}" for i, (d, pairs) in enumerate(named)]
+    if others:
+        said.append(f"{len(others)} others {sum(pairs for _, pairs in others):.2g}")
+    return ("" if state.healthy else f"after losing {state.name}, ") + _listed(said)
+
+
+def _fiber(fiber: FiberId, weight: float) -> str:
+    return fiber if weight > 1 - 1e-3 else f"{fiber} (counted {weight:.2g})"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    shown = few(parts)
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,109 @@
+"""The least that must go short where there is no design, demand by demand and state by state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.check import StateCheck
+from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
+from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.protection import protect
+from dcplan.design.result import Shortage
+from dcplan.design.solver import Limits, now_s, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dcplan.design.cutting import Task
+    from dcplan.design.program import Program
+
+ELASTIC_S = 20.0
+"""Longest time for finding the least shortage [s]."""
+SOME_S = 3.0
+"""What it is given where the time limit has passed [s]."""
+ELASTIC_ROUNDS = 60
+
+
+def until_s(task: Task) -> float:
+    """When a search for reasons ends: with the time limit, but it is given some seconds in any case."""
+    return min(now_s() + ELASTIC_S, max(task.deadline_s, now_s() + SOME_S))
+
+
+def least_shortages(task: Task) -> tuple[Shortage, ...]:
+    """The least total shortage over all states, by a master in which demands may go short."""
+    problem = task.problem
+    program, bought = master(problem, task.slots)
+    program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
+    end = until_s(task)
+    if task.protected:
+        return _protected(task, program, bought, end)
+    short = {
+        (d, k): program.column(f"u{d}k{k}", 1.0, rate(demand, state) * TBPS)
+        for k, state in enumerate(problem.states)
+        for d, demand in enumerate(problem.demands)
+        if rate(demand, state) > 0
+    }
+    check, pair_gbps = StateCheck(problem, task.ways), pair_capacity_gbps(problem)
+    missing: dict[tuple[int, int], float] = {}
+    for _ in range(ELASTIC_ROUNDS):
+        solved = solve(task.solver, program, Limits(max(0.5, end - now_s()), 1e-3))
+        if not solved.values:
+            break
+        counts = [round(solved.values[i]) for i in bought.wavelengths]
+        missing = {key: solved.values[column] / TBPS for key, column in short.items()}
+        further = 0
+        for k in range(len(problem.states)):
+            left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in asked_gbps(problem, k).items()}
+            found = check.least_short(k, counts, left)
+            if found is not None:
+                further += 1
+                for d, gbps in found.by_demand.items():
+                    missing[d, k] = missing.get((d, k), 0.0) + gbps
+                _allow_short(program, problem, bought, pair_gbps, found.cut, short)
+        if not further or now_s() > end:
+            break
+    return _listed(problem, missing)
+
+
+def asked_gbps(problem: Problem, state: int) -> dict[int, float]:
+    """What each demand asks in a state [Gb/s]."""
+    return {d: rate(demand, problem.states[state]) for d, demand in enumerate(problem.demands)}
+
+
+def _allow_short(
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    pair_gbps: Mapping[str, float],
+    cut: Cut,
+    short: Mapping[tuple[int, int], int],
+) -> None:
+    """Add a cut in which what goes short counts as served."""
+    terms = terms_of(cut, problem, bought, pair_gbps)
+    for d, distance in cut.distances.items():
+        if (d, cut.state) in short:
+            terms[short[d, cut.state]] = distance
+    program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
+
+
+def _protected(task: Task, program: Program, bought: Bought, end: float) -> tuple[Shortage, ...]:
+    problem = task.problem
+    whole = [whole_rate(demand, problem.states) for demand in problem.demands]
+    short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
+    protect(program, problem, bought, task.ways, short=short)
+    solved = solve(task.solver, program, Limits(end - now_s(), 1e-3))
+    if not solved.values:
+        return ()
+    return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})
+
+
+def _listed(problem: Problem, missing: Mapping[tuple[int, int], float]) -> tuple[Shortage, ...]:
+    return tuple(
+        Shortage(
+            problem.demands[d].id, problem.states[k].name, rate(problem.demands[d], problem.states[k]), round(gbps, 6)
+        )
+        for (d, k), gbps in sorted(missing.items(), key=lambda item: (item[0][1], item[0][0]))
+        if gbps > 1e-3
+    )
