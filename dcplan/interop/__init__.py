@@ -5,11 +5,13 @@ from __future__ import annotations
 from dcplan.diagnostics import did_you_mean
 from dcplan.errors import UsageError
 
-FORMS = ("gnpy",)
-"""Formats of other programs that dcplan reads and writes."""
+IMPORTS = ("gnpy", "sndlib", "topohub")
+"""Formats of other programs that dcplan reads."""
+EXPORTS = ("gnpy",)
+"""Formats of other programs that dcplan writes."""
 
 
-def check_form(form: str) -> None:
-    """UsageError for a format that is not there."""
-    if form not in FORMS:
-        raise UsageError(f"there is no format `{form}`: {did_you_mean(form, FORMS, f'there is {FORMS[0]}')}")
+def check_form(form: str, forms: tuple[str, ...]) -> None:
+    """UsageError for a format that is not among those that there are."""
+    if form not in forms:
+        raise UsageError(f"there is no format `{form}`: {did_you_mean(form, forms, f'there is {", ".join(forms)}')}")

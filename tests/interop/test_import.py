@@ -14,7 +14,8 @@ from dcplan.catalog.parts import Mode
 from dcplan.cli.app import run
 from dcplan.diagnostics import Severity
 from dcplan.errors import UsageError
-from dcplan.interop.gnpy.bring import Imported, bring
+from dcplan.interop.gnpy.bring import bring
+from dcplan.interop.imported import Imported
 from dcplan.model.network import Route
 from dcplan.model.source import parse
 from dcplan.optics.lightpath import evaluate

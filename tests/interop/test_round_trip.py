@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.interop.gnpy.bring import Imported, bring
+from dcplan.interop.gnpy.bring import bring
+from dcplan.interop.imported import Imported
 from tests.interop.networks import GLASS, HEAD, OWN, POLICY, SITES, TEXTS, exported, lit, network_from
 
 CHAIN = """\

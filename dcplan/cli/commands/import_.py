@@ -9,24 +9,39 @@ import typer
 
 from dcplan.cli import terminal
 
-EPILOG = "Example: dcplan import gnpy topology.json --equipment eqpt_config.json -o network.yaml"
+EPILOG = (
+    "Examples: dcplan import gnpy topology.json --equipment eqpt_config.json -o network.yaml; "
+    "dcplan import sndlib polska.txt --model U-U-M-N-C-A-N-U -o polska.yaml"
+)
 
 
 def run(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="gnpy: plain JSON of GNPy 3.")],
-    topology: Annotated[Path, typer.Argument(help="Topology of the other program.")],
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="gnpy: plain JSON of GNPy 3; sndlib: text or XML; topohub: JSON.")
+    ],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="Its topology; topohub: or a name, as sndlib/polska.")],
     *,
-    equipment: Annotated[Path | None, typer.Option("--equipment", help="Its equipment library.")] = None,
+    equipment: Annotated[Path | None, typer.Option("--equipment", help="gnpy: its equipment library.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="D-L-C-F-R-P-H-S", help="sndlib: the problem; else U-U-M-N-C-A-N-U."),
+    ] = None,
+    total_gbps: Annotated[
+        float | None, typer.Option("--total-gbps", help="topohub: all demands together, each direction [Gb/s].")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here; - is stdout.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
-    """Write a topology file from the files of another program: sites, fibers, spans, amplifiers, ROADMs, modes.
+    """Write a topology file from the files of another program.
+
+    gnpy: sites, fibers, spans, amplifiers, ROADMs, modes. sndlib: nodes, links as circuits leased in modules, demands,
+    and the problem as policy. topohub: nodes, links as fibers, demands scaled to a total.
 
     What cannot be expressed goes to stderr, an item a line.
     """
     from dcplan import api
 
-    made = api.import_(form, topology, equipment)
+    made = api.import_(form, source, equipment=equipment, model=model, total_gbps=total_gbps)
     terminal.emit(made.text, output, force=force)
     for note in made.notes:
         terminal.say(f"note: {note}")

@@ -16,6 +16,7 @@ from dcplan.interop.gnpy.modes import transponders
 from dcplan.interop.gnpy.oms import graph_of
 from dcplan.interop.gnpy.section import LONGEST_KM, Defaults, Walker
 from dcplan.interop.gnpy.terminals import equipment
+from dcplan.interop.imported import SCHEMA, Imported
 from dcplan.interop.text import yaml_text
 from dcplan.model.rules.geography import DETOUR, DETOUR_KM, ROUNDING_KM, SPHERE_ERROR
 from dcplan.optics.loading import GIVEN_FOR_GHZ
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
     from dcplan.interop.gnpy.fold import Cable
     from dcplan.interop.gnpy.oms import Graph, Oms, Place
     from dcplan.interop.gnpy.section import Section
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A topology file made from those of another program."""
-
-    text: str
-    notes: tuple[str, ...]
-    """What crosses over in part or not at all, an item each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +95,7 @@ def bring(topology: Path, equipment_file: Path) -> Imported:
         "policy": _policy(source, joints),
     }
     text = yaml_text({key: value for key, value in data.items() if value != {}}, _excuses(graph.places, cables))
-    return Imported(f"# yaml-language-server: $schema=./dcplan.schema.json\n{text}", tuple(dict.fromkeys(notes)))
+    return Imported(f"{SCHEMA}{text}", tuple(dict.fromkeys(notes)))
 
 
 def _source(topology: Path, equipment_file: Path) -> _Source:

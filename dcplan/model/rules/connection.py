@@ -240,8 +240,8 @@ def _split(network: Network, part: Part, state: State, broken: Sequence[Need]) -
     whose = list(dict.fromkeys(need.what for need in broken))
     verb = "needs" if len(whose) == 1 else "need"
     message = f"losing {_called(state)} parts {shown}, which {' and '.join(_some(whose))} {verb} joined"
-    hint = "add a fiber between the two sides that does not share this risk, promise less in `survive`, or promise"
-    hint += " nothing to those whom a failure parts (`policy.parted: excuse`)"
+    hint = f"add a {network.edge_kinds} between the two sides that does not share this risk, promise less in `survive`,"
+    hint += " or promise nothing to those whom a failure parts (`policy.parted: excuse`)"
     return Finding(PARTED, _place(network, state), message, hint)
 
 
