@@ -35,6 +35,8 @@ class Arrays:
     """(choices,) lightpath."""
     gbps: Any
     """(choices,) rate of one [Gb/s]."""
+    ruling: tuple[int, ...]
+    """The healthy state, and the states that no other implies: no state that loses as much asks for as much."""
 
     def capacity_gbps(self, counts: Any) -> Any:
         """(lightpaths,) what so many of each choice carry [Gb/s]."""
@@ -81,15 +83,31 @@ def arrays(problem: Problem) -> Arrays:
     def table(rows: Any, width: int, kind: type) -> Any:
         return np.array(rows, dtype=kind).reshape(len(states), width)
 
+    rates = table([[rate(demand, state) for demand in problem.demands] for state in states], len(demand_ends), float)
+    survives = table(alive, len(path_ends), bool), table(fiber_alive, len(fiber_ends), bool)
+    healthy = [k for k, state in enumerate(states) if state.healthy]
     return Arrays(
         sites=sites,
         links=np.array(links, dtype=np.intp).reshape(-1, 2),
         link_of=np.array([number[at[a], at[b]] for a, b in path_ends], dtype=np.intp),
-        alive=table(alive, len(path_ends), bool),
+        alive=survives[0],
         fibers=pairs(fiber_ends),
-        fiber_alive=table(fiber_alive, len(fiber_ends), bool),
+        fiber_alive=survives[1],
         demands=pairs(demand_ends),
-        rates=table([[rate(demand, state) for demand in problem.demands] for state in states], len(demand_ends), float),
+        rates=rates,
         owner=np.array([choice.lightpath for choice in problem.choices], dtype=np.intp),
         gbps=np.array([choice.gbps for choice in problem.choices], dtype=float),
+        ruling=tuple(sorted({*healthy, *_ruling(np.concatenate(survives, axis=1), rates)})),
     )
+
+
+def _ruling(alive: Any, rates: Any) -> list[int]:
+    """States of which no other loses all that they lose and asks for all that they ask; of equal ones the first."""
+    found = []
+    for k in range(len(alive)):
+        worse = (alive <= alive[k]).all(axis=1) & (rates >= rates[k]).all(axis=1)
+        alike = (alive == alive[k]).all(axis=1) & (rates == rates[k]).all(axis=1)
+        alike[:k] = False
+        if not (worse & ~alike).any():
+            found.append(k)
+    return found

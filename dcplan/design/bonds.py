@@ -44,10 +44,7 @@ def parts(near: Sequence[int], inside: int) -> list[int]:
     """The connected parts of a set of sites."""
     found = []
     while inside:
-        part = front = inside & -inside
-        while front:
-            front = beside(near, front) & inside & ~part
-            part |= front
+        part = _reached(near, inside & -inside, inside)
         found.append(part)
         inside &= ~part
     return found
@@ -72,22 +69,41 @@ def members(inside: int) -> Iterator[int]:
 def _grow(near: Sequence[int], part: int, found: list[int], most: int) -> bool:
     """Add the bonds inside one connected part; False where there are more than `most` in all."""
     calls = 0
-    stack = [(part & -part, 0)]
+    stack = [(part & -part, near[(part & -part).bit_length() - 1] & part, 0)]
     while stack:
-        inside, refused = stack.pop()
+        inside, beyond, refused = stack.pop()
         calls += 1
-        rest = parts(near, part & ~inside)
-        if calls > CALLS * most or (len(rest) == 1 and len(found) == most):
+        rest = part & ~inside
+        first = refused or rest
+        together = _reached(near, first & -first, rest)
+        if calls > CALLS * most:
             return False
-        if len(rest) == 1:
-            found.append(inside)
-        elif sum(1 for one in rest if one & refused) > 1:
+        if together == rest:
+            if rest and len(found) == most:
+                return False
+            if rest:
+                found.append(inside)
+        elif refused & ~together:
             continue
-        beyond = beside(near, inside) & ~inside & ~refused & part
-        for site in members(beyond):
-            stack.append((inside | 1 << site, refused))
-            refused |= 1 << site
+        beyond &= ~refused
+        while beyond:
+            lowest = beyond & -beyond
+            beyond ^= lowest
+            grown = inside | lowest
+            stack.append((grown, (beyond | near[lowest.bit_length() - 1]) & part & ~grown, refused))
+            refused |= lowest
     return True
+
+
+def _reached(near: Sequence[int], front: int, inside: int) -> int:
+    """The sites of a set that hang together with some of its sites."""
+    reached = front
+    while front:
+        lowest = front & -front
+        fresh = near[lowest.bit_length() - 1] & inside & ~reached
+        reached |= fresh
+        front = front ^ lowest | fresh
+    return reached
 
 
 def small(near: Sequence[int], most: int) -> list[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.check import StateCheck, StateChecker
-from dcplan.design.cuts import Cut, terms_of
+from dcplan.design.cuts import Cut
 from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.order import in_file_order
 from dcplan.design.program import Row as ProgramRow
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 
     from dcplan.design.problem import Problem
     from dcplan.design.program import Program
+    from dcplan.design.shores import Sight
     from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
 
 ROOT_ROUNDS = 200
 """Rounds of cuts on the relaxation before the first integer solve."""
 CUTS_PER_ROUND = 60
+FEW = 10
+"""Broken cuts of single states below which sums over states are looked at too."""
 SUMMED = 60
 """Tightest shores of which sums over states are looked at in each round."""
 STATES_PER_ROUND = 40
@@ -207,7 +211,7 @@ def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int
 def _broken_states(loop: Loop, check: StateChecker, point: Any) -> list[Cut]:
     """A broken inequality for each broken state, those first that were broken lately; ends after enough of them."""
     problem = loop.task.problem
-    order = sorted(range(len(problem.states)), key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))
+    order = sorted(loop.table.ruling, key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))
     short = check.broken(point[list(loop.bought.wavelengths)], order, STATES_PER_ROUND)
     loop.rank = {k: value * FADE for k, value in loop.rank.items() if value > 1e-3}
     for one in short:
@@ -219,26 +223,30 @@ def _broken_states(loop: Loop, check: StateChecker, point: Any) -> list[Cut]:
 def _between_shores(loop: Loop, point: Any) -> int:
     """Add the worst broken inequalities between shores: of one state, and sums over several."""
     cuts = loop.shore_cuts
-    found = cuts.broken(point, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
-    made: list[tuple[float, tuple[Cut, ...], Divisors]] = [
-        (one.by, (cuts.cut(one.shore, one.state, over_paths=one.over_paths),), (one.divisor, None)) for one in found
-    ]
-    if loop.rounding:
-        made += _sums(loop, point)
-    made.sort(key=lambda one: -one[0])
-    return sum(_add(loop, several, divisors) for _, several, divisors in made[:CUTS_PER_ROUND])
+    for every in (False, True):
+        sight = cuts.sight(point, every=every)
+        made: list[tuple[float, tuple[Cut, ...], Divisors]] = [
+            (one.by, (cuts.cut(one.shore, one.state, over_paths=one.over_paths),), (one.divisor, None))
+            for one in cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
+        ]
+        if loop.rounding and len(made) < FEW:
+            made += _sums(loop, point, sight)
+        made.sort(key=lambda one: -one[0])
+        added = sum(_add(loop, several, divisors) for _, several, divisors in made[:CUTS_PER_ROUND])
+        if added:
+            return added
+    return 0
 
 
-def _sums(loop: Loop, point: Any) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
+def _sums(loop: Loop, point: Any, sight: Sight) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
     """Broken sums over the states of the tightest shores."""
-    capacity = loop.table.capacity_gbps(point[list(loop.bought.wavelengths)])
-    pairs = [point[loop.bought.pairs[fiber]] for fiber in loop.task.problem.fibers]
-    for shore, _, over_paths in loop.shore_cuts.tightest(capacity, pairs, SUMMED):
-        key = shore, over_paths
-        known = loop.sums[key] if key in loop.sums else _summed(loop, *key)
-        if known is not None:
-            for by, divisors in known[1].broken(point, VIOLATED)[:1]:
-                yield by, known[0], divisors
+    for (shores, _, _), over_paths in zip(sight, (True, False), strict=bool(sight)):
+        for shore in shores[:SUMMED].tolist():
+            key = shore, over_paths
+            known = loop.sums[key] if key in loop.sums else _summed(loop, *key)
+            if known is not None:
+                for by, divisors in known[1].broken(point, VIOLATED)[:1]:
+                    yield by, known[0], divisors
 
 
 def _summed(loop: Loop, shore: int, over_paths: bool) -> tuple[tuple[Cut, ...], Roundings] | None:  # noqa: FBT001
@@ -254,8 +262,20 @@ def _summed(loop: Loop, shore: int, over_paths: bool) -> tuple[tuple[Cut, ...], 
 
 def plain(loop: Loop, cut: Cut) -> Row:
     """A cut as it stands, not rounded: terms over the master's columns and least value [Tb/s]."""
-    problem = loop.task.problem
-    return terms_of(cut, problem, loop.bought, loop.shore_cuts.pair_gbps), cut.need_gbps(problem) * TBPS
+    import numpy as np
+
+    table = loop.table
+    weights = np.zeros(len(table.link_of))
+    weights[list(cut.lightpaths)] = list(cut.lightpaths.values())
+    each = weights[table.owner]
+    each[list(cut.faster)] += list(cut.faster.values())
+    each *= table.gbps * TBPS
+    bought = np.flatnonzero(each)
+    terms = {loop.bought.wavelengths[j]: value for j, value in zip(bought.tolist(), each[bought].tolist(), strict=True)}
+    for fiber, weight in cut.fibers.items():
+        terms[loop.bought.pairs[fiber]] = weight * loop.shore_cuts.pair_gbps[fiber] * TBPS
+    need = math.fsum(cut.distances[d] * table.rates[cut.state, d] for d in cut.distances)
+    return terms, need * TBPS
 
 
 def whole(loop: Loop, values: Sequence[float]) -> tuple[float, ...]:

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from dcplan.design.problem import Problem
     from dcplan.model.network import SiteId
 
-MOST_BONDS = 20_000
+MOST_BONDS = 70_000
 """Where a network has no more bonds than this, all are looked at; else connected sets of sites, and those found."""
 MOST_EXPRESS = 4_000
 """The same where lightpaths through sites count as joining their ends."""
 MOST_SMALL = 2_000
 """Connected sets of sites to begin with where there are too many bonds."""
+NEAR = 4.0
+"""Shores with less to spare than so many of the largest wavelength or pair are looked at in each round."""
 MOST_CELLS = 40_000_000
 """Pairs of sites × shores that are kept, 4 bytes each."""
 
@@ -60,6 +62,11 @@ class Broken:
     divisor: float | None
 
 
+Sight = tuple[tuple[Any, Any, Any], ...]
+"""Over wavelengths and over fiber pairs: shores that may be broken, the tightest first, what they have left as a share
+of the need, and in which state."""
+
+
 class ShoreCuts:
     """All cuts between two shores that are known; more can be added."""
 
@@ -84,6 +91,11 @@ class ShoreCuts:
         self._known: set[int] = set()
         self._cross = np.zeros((len(joints), 0), dtype=np.float32)
         self._need = np.zeros((len(self._rows), 0))
+        self._near: list[Any] = [np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)]
+        leased = np.flatnonzero(self._leased)
+        self._edges = [(a, b) for a, b in (*table.fibers.tolist(), *self._joints[self._path_joint[leased]].tolist())]
+        lost = ~np.concatenate([table.fiber_alive, table.alive[:, leased]], axis=1)
+        self._lost_edges = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in lost]
         self.complete = False
         """All bonds of the graph of fibers and circuits are among the shores."""
         self._first()
@@ -96,7 +108,7 @@ class ShoreCuts:
         """All bonds, of the lightpaths' graph where these are few, else of that of fibers and circuits."""
         size = len(self.table.sites)
         spans, links = _spans(self.problem, self.table), [(a, b) for a, b in self.table.links.tolist()]
-        found, complete = bonds(size, [*spans, *links], MOST_EXPRESS)
+        found, complete = bonds(size, [*spans, *links], MOST_EXPRESS) if set(links) - set(spans) else ([], False)
         if not complete:
             room = min(MOST_BONDS, MOST_CELLS // max(1, len(self._joints)))
             found, complete = bonds(size, spans, room)
@@ -148,60 +160,88 @@ class ShoreCuts:
         lost = tuple(np.flatnonzero(~row) for row in alive)
         return _Side(columns, joint, tbps, lost, kinds, kind, least[columns])
 
-    def broken(self, point: Any, above: float, most: int, *, rounding: bool = True) -> list[Broken]:
+    def sight(self, point: Any, *, every: bool) -> Sight:
+        """How tight the cuts are at a point: of every shore, or of those only that were near when all were looked at."""
+        import numpy as np
+
+        seen = []
+        for s, side in enumerate(self._sides):
+            shores = np.arange(len(self.shores)) if every else self._near[s]
+            cross, need = (self._cross, self._need) if every else (self._cross[:, shores], self._need[:, shores])
+            gbps = point[side.columns] * side.tbps / TBPS
+            share, state = self._least_left(cross, need, side.joint, side.lost, gbps)
+            asked = need[self._row_of[state], np.arange(len(shores))] * TBPS
+            left = np.full(len(share), np.inf)
+            np.multiply(share, asked, out=left, where=np.isfinite(share))
+            if every:
+                self._near[s] = shores[left < NEAR * side.kinds[-1]]
+            tight = np.flatnonzero(left < side.kinds[-1])
+            order = tight[np.argsort(share[tight], kind="stable")]
+            seen.append((shores[order], share[order], state[order]))
+        return tuple(seen)
+
+    def broken(self, point: Any, sight: Sight, above: float, most: int, *, rounding: bool = True) -> list[Broken]:
         """Cuts, as they stand and rounded, that a point breaks by more than a share; at most two of each shore."""
         found: list[Broken] = []
-        for side, over_paths in zip(self._sides, (True, False), strict=bool(self._sides)):
-            if len(side.columns) and self.shores:
-                found += self._broken(side, point, above, over_paths=over_paths, rounding=rounding)
+        for side, (shores, share, state), over_paths in zip(self._sides, sight, (True, False), strict=bool(sight)):
+            found += self._broken(side, point, shores, share, state, above, most, over_paths, rounding)
         found.sort(key=lambda one: (-one.by, one.shore, one.over_paths))
         return found[:most]
 
-    def _broken(self, side: _Side, point: Any, above: float, *, over_paths: bool, rounding: bool) -> list[Broken]:
+    def _broken(
+        self,
+        side: _Side,
+        point: Any,
+        shores: Any,
+        share: Any,
+        state: Any,
+        above: float,
+        most: int,
+        over_paths: bool,  # noqa: FBT001
+        rounding: bool,  # noqa: FBT001
+    ) -> list[Broken]:
         import numpy as np
 
-        share, state = self._least_left(side.joint, side.lost, point[side.columns] * side.tbps / TBPS)
-        need = self._need[self._row_of[state], np.arange(len(state))] * TBPS
-        near = np.flatnonzero(np.isfinite(share))
-        near = near[share[near] * need[near] < side.kinds[-1]]
-        several: list[tuple[Any, float | None]] = [(-share[near], None)]
-        if rounding:
-            several += self._rounded(side, point, near, state[near], need[near])
+        several: list[tuple[Any, float | None]] = [(-share, None)]
+        if rounding and len(shores):
+            need = self._need[self._row_of[state], shores] * TBPS
+            several += self._rounded(side, point, shores, state, need)
         by = np.stack([one for one, _ in several])
-        found = []
-        for rank in np.argsort(-by, axis=0, kind="stable")[:2]:
-            worst = by[rank, np.arange(len(near))]
-            for i in np.flatnonzero(worst > above):
-                divisor = several[rank[i]][1]
-                found.append(Broken(float(worst[i]), int(near[i]), int(state[near[i]]), over_paths, divisor))
-        return found
+        ranks = np.argsort(-by, axis=0, kind="stable")[:2]
+        worst = np.take_along_axis(by, ranks, axis=0)
+        rank, i = np.unravel_index(np.argsort(-worst, axis=None, kind="stable")[:most], worst.shape)
+        return [
+            Broken(float(worst[r, m]), int(shores[m]), int(state[m]), over_paths, several[ranks[r, m]][1])
+            for r, m in zip(rank, i, strict=True)
+            if worst[r, m] > above
+        ]
 
-    def _least_left(self, joint: Any, lost: Sequence[Any], gbps: Any) -> tuple[Any, Any]:
+    def _least_left(self, cross: Any, need: Any, joint: Any, lost: Sequence[Any], gbps: Any) -> tuple[Any, Any]:
         """Per shore, the least that is left in any state as a share of the need, and that state.
 
-        joint: of each item, the pair of sites that it joins; lost: of each state, the items it takes; gbps: of each
-        item, what is bought. Infinite where no state needs anything.
+        cross: (pairs of sites, shores); need: (rows of rates, shores); joint: of each item, the pair of sites that it
+        joins; lost: of each state, the items it takes; gbps: of each item, what is bought. Infinite where no state needs
+        anything.
         """
         import numpy as np
 
         size = len(self._joints)
-        full = _spread(self._cross, np.bincount(joint, weights=gbps, minlength=size), slice(None))
-        least = np.full(len(self.shores), np.inf)
-        state = np.zeros(len(self.shores), dtype=np.intp)
+        full = _spread(cross, np.bincount(joint, weights=gbps, minlength=size))
+        least = np.full(cross.shape[1], np.inf)
+        state = np.zeros(cross.shape[1], dtype=np.intp)
         seen: set[int] = set()
-        for k, items in enumerate(lost):
-            gone = np.bincount(joint[items], weights=gbps[items], minlength=size)
+        asked = [np.where(row > TINY, row, np.nan) for row in need]
+        for k in self.table.ruling:
+            gone = np.bincount(joint[lost[k]], weights=gbps[lost[k]], minlength=size)
             row = int(self._row_of[k])
             if not gone.any():
                 if row in seen:
                     continue
                 seen.add(row)
-            need = self._need[row]
-            asked = need > TINY
-            share = np.full(len(need), np.inf)
-            np.divide(full - _spread(self._cross, gone, slice(None)) - need, need, out=share, where=asked)
+            share = (full - _spread(cross, gone)) / asked[row] - 1.0
             worse = share < least
-            least[worse], state[worse] = share[worse], k
+            least[worse] = share[worse]
+            state[worse] = k
         return least, state
 
     def _rounded(self, side: _Side, point: Any, near: Any, state: Any, need: Any) -> list[tuple[Any, float]]:
@@ -239,15 +279,16 @@ class ShoreCuts:
         size = len(self._joints)
         cell = side.kind * size + side.joint
 
-        def spread(items: Any, shores: Any) -> Any:
+        def spread(items: Any, cross: Any) -> Any:
             several = np.bincount(cell[items], weights=bought[items], minlength=len(side.kinds) * size)
-            return np.stack([_spread(self._cross, one, shores) for one in several.reshape(len(side.kinds), size)])
+            return np.stack([_spread(cross, one) for one in several.reshape(len(side.kinds), size)])
 
-        amounts = spread(slice(None), near)
+        cross = self._cross[:, near]
+        amounts = spread(slice(None), cross)
         for k in np.unique(state):
             if len(side.lost[k]):
                 here = np.flatnonzero(state == k)
-                amounts[:, here] -= spread(side.lost[k], near[here])
+                amounts[:, here] -= spread(side.lost[k], cross[:, here])
         return amounts
 
     def tightest(self, capacity_gbps: Any, pairs: Any, most: int) -> list[tuple[int, int, bool]]:
@@ -269,7 +310,8 @@ class ShoreCuts:
         )
         found: list[tuple[float, int, int, bool]] = []
         for joint, alive, gbps, over_paths in sides:
-            share, state = self._least_left(joint, [np.flatnonzero(~row) for row in alive], gbps)
+            lost = [np.flatnonzero(~row) for row in alive]
+            share, state = self._least_left(self._cross, self._need, joint, lost, gbps)
             order = np.argsort(share, kind="stable")[:most]
             found += [
                 (float(share[shore]), int(shore), int(state[shore]), over_paths)
@@ -280,23 +322,17 @@ class ShoreCuts:
 
     def family(self, shore: int) -> list[int]:
         """States whose losses among what crosses do not overlap, the largest first: what `summed` joins."""
-        import numpy as np
-
-        edges = self._crossing(shore, self._fiber_joint)
-        paths = self._crossing(shore, self._path_joint) & self._leased
+        inside = self.shores[shore]
+        crossing = sum(1 << i for i, (a, b) in enumerate(self._edges) if (inside >> a ^ inside >> b) & 1)
         losing = []
-        for k in range(len(self.problem.states)):
-            gone = (
-                *np.flatnonzero(edges & ~self.table.fiber_alive[k]),
-                *(-1 - np.flatnonzero(paths & ~self.table.alive[k])),
-            )
-            lost = frozenset(int(i) for i in gone)
-            if 0 < len(lost) < edges.sum() + paths.sum() and self._need[self._row_of[k], shore] > TINY:
-                losing.append((-len(lost), k, lost))
+        for k in self.table.ruling:
+            lost = self._lost_edges[k] & crossing
+            if lost and lost != crossing and self._need[self._row_of[k], shore] > TINY:
+                losing.append((-lost.bit_count(), k, lost))
         chosen: list[int] = []
-        covered: frozenset[int] = frozenset()
-        for _, k, lost in sorted(losing, key=lambda item: item[:2]):
-            if covered.isdisjoint(lost):
+        covered = 0
+        for _, k, lost in sorted(losing):
+            if not covered & lost:
                 chosen.append(k)
                 covered |= lost
         return chosen
@@ -331,14 +367,13 @@ class ShoreCuts:
         return self._cross[joint, shore] > 0
 
 
-def _spread(cross: Any, amounts: Any, shores: Any) -> Any:
+def _spread(cross: Any, amounts: Any) -> Any:
     """Per shore Σ of what crosses it. Not by BLAS: its threads wait on each other, and add up in their own order."""
     import numpy as np
 
-    picked = cross[:, shores]
-    total = np.zeros(picked.shape[1])
-    for joint in np.flatnonzero(amounts):
-        total += amounts[joint] * picked[joint]
+    total = np.zeros(cross.shape[1])
+    for joint in np.flatnonzero(amounts).tolist():
+        total += amounts[joint] * cross[joint]
     return total
 
 

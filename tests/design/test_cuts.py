@@ -223,7 +223,7 @@ def test_shore_cuts_are_compared_as_they_are_written(case):
     point = np.zeros(len(loop.program.columns))
     point[list(loop.bought.wavelengths)] = np.array(counts) * 0.75
     point = np.maximum(point, loop.least)
-    found = loop.shore_cuts.broken(point, 1e-9, 10_000)
+    found = loop.shore_cuts.broken(point, loop.shore_cuts.sight(point, every=True), 1e-9, 10_000)
     worst = 0.0
     for one in found:
         cut = loop.shore_cuts.cut(one.shore, one.state, over_paths=one.over_paths)
