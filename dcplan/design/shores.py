@@ -161,7 +161,7 @@ class ShoreCuts:
         return _Side(columns, joint, tbps, lost, kinds, kind, least[columns])
 
     def sight(self, point: Any, *, every: bool) -> Sight:
-        """How tight the cuts are at a point: of every shore, or of those only that were near when all were looked at."""
+        """How tight the cuts are at a point: of every shore, or of those that were near when all were looked at."""
         import numpy as np
 
         seen = []
@@ -220,8 +220,8 @@ class ShoreCuts:
         """Per shore, the least that is left in any state as a share of the need, and that state.
 
         cross: (pairs of sites, shores); need: (rows of rates, shores); joint: of each item, the pair of sites that it
-        joins; lost: of each state, the items it takes; gbps: of each item, what is bought. Infinite where no state needs
-        anything.
+        joins; lost: of each state, the items it takes; gbps: of each item, what is bought. Infinite where no state
+        needs anything.
         """
         import numpy as np
 
