@@ -173,9 +173,10 @@ class ShoreCuts:
             asked = need[self._row_of[state], np.arange(len(shores))] * TBPS
             left = np.full(len(share), np.inf)
             np.multiply(share, asked, out=left, where=np.isfinite(share))
+            largest = side.kinds.max(initial=0.0)
             if every:
-                self._near[s] = shores[left < NEAR * side.kinds[-1]]
-            tight = np.flatnonzero(left < side.kinds[-1])
+                self._near[s] = shores[left < NEAR * largest]
+            tight = np.flatnonzero(left < largest)
             order = tight[np.argsort(share[tight], kind="stable")]
             seen.append((shores[order], share[order], state[order]))
         return tuple(seen)
