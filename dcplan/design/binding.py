@@ -12,7 +12,6 @@ from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
 from dcplan.design.shores import ShoreCuts
 from dcplan.design.sizing import Sized, size
-from dcplan.design.solver import now_s
 from dcplan.design.spectrum import used_slots
 from dcplan.errors import SolverError
 from dcplan.units import money
@@ -40,10 +39,10 @@ NUDGE = 0.01
 def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin.
 
-    Where the time limit has passed nothing is priced that takes another solve.
+    Where the search had to end nothing is priced that takes another solve.
     """
     loop = cutting.start(task, rounding=False)
-    relaxed = cutting.root(loop) and now_s() < task.deadline_s
+    relaxed = not task.until.over and cutting.root(loop) and not task.until.over
     found = [*_pairs(task, sized, loop if relaxed else None), *_spectrum(task.problem, sized)]
     found += _shores(task.problem, sized)
     if relaxed:
@@ -81,15 +80,15 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
         else replace(choice, most=choice.most + made.slots // choice.slots)
         for choice in made.choices
     )
-    until_s = min(task.deadline_s, now_s() + RESOLVED_S)
-    if until_s <= now_s():
-        return "not known: time ran out"
+    until = task.until.within(RESOLVED_S)
+    if until.over:
+        return "not known: the search was ended"
     try:
-        found = size(replace(task, deadline_s=until_s, problem=replace(made, network=grown, choices=choices)))
+        found = size(replace(task, until=until, problem=replace(made, network=grown, choices=choices)))
     except SolverError:
         found = None
     if found is None or found.status != "optimal":
-        return "not known: time ran out"
+        return "not known: the search was ended"
     saved = sized.cost_usd - found.cost_usd
     return f"one more would save {money(saved)}" if saved > task.gap * sized.cost_usd else "one more would save nothing"
 

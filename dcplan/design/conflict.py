@@ -19,7 +19,6 @@ from dcplan.design.reach import out_of_reach
 from dcplan.design.result import Infeasible, Shortage
 from dcplan.design.shores import ShoreCuts
 from dcplan.design.shortage import least_shortages
-from dcplan.design.solver import now_s
 from dcplan.design.ways import ways_of
 from dcplan.model.ending import crossable_sites
 from dcplan.units import rate as in_words
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from dcplan.design.candidates import Graph
     from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Task
+    from dcplan.design.limits import Until
     from dcplan.design.result import Demand
     from dcplan.design.ways import Ways
     from dcplan.model.network import SiteId
@@ -50,11 +50,11 @@ class Tried:
 
 
 def structural(
-    problem: Problem, lightpaths: Sequence[Lightpath], ways: Mapping[int, Ways], deadline_s: float = inf
+    problem: Problem, lightpaths: Sequence[Lightpath], ways: Mapping[int, Ways], until: Until | None = None
 ) -> Infeasible | None:
     """A reason that no purchase can remove: parted ends, no closing mode, a limit below the shortest route, no pair.
 
-    ways: of each demand, under one-plus-one. Past `deadline_s` on the clock `now_s` no further state is looked at.
+    ways: of each demand, under one-plus-one. Once `until` is over no further state is looked at.
     """
     near = _near(problem)
     graph = latency_graph(problem.network)
@@ -63,7 +63,7 @@ def structural(
     for state in problem.states:
         for d, demand in enumerate(problem.demands):
             asked = rate(demand, state)
-            if asked <= 0 or now_s() > deadline_s:
+            if asked <= 0 or (until is not None and until.over):
                 continue
             if any(not _breaks(problem, state, chain) for chain in in_time.get(d, ())):
                 continue

@@ -16,12 +16,13 @@ from dcplan.design.program import Row as ProgramRow
 from dcplan.design.protection import protect
 from dcplan.design.rounding import Divisors, Roundings, Row, derived, roundings, summed
 from dcplan.design.shores import ShoreCuts
-from dcplan.design.solver import Linear, now_s
+from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from dcplan.design.limits import Until
     from dcplan.design.problem import Problem
     from dcplan.design.program import Program
     from dcplan.design.shores import Sight
@@ -62,8 +63,7 @@ class Task:
     """One-plus-one."""
     solver: str
     gap: float
-    deadline_s: float
-    """On the clock `now_s`."""
+    until: Until
     say: Callable[[str], None]
 
 
@@ -164,7 +164,7 @@ def root(loop: Loop) -> bool:
         stalled = 0 if loop.linear.objective > best + STALL * abs(best) else stalled + 1
         best = max(best, loop.linear.objective)
         found = separate(loop, loop.linear.values)
-        if not found or now_s() > loop.task.deadline_s or (loop.rounding and stalled >= STALLED):
+        if not found or loop.task.until.over or (loop.rounding and stalled >= STALLED):
             break
     if loop.linear.solve() != "optimal":  # so that there is a dual for each row
         return False

@@ -11,11 +11,12 @@ from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task, root, start
 from dcplan.design.formulation import whole_slots
+from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.problem import Problem, problem
 from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
 from dcplan.design.routing import route_states, too_late
 from dcplan.design.sizing import Sized, size
-from dcplan.design.solver import now_s, relative_gap, require, version
+from dcplan.design.solver import relative_gap, require, version
 from dcplan.design.spectrum import Misfit, assign, placement, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
@@ -43,6 +44,8 @@ class Options:
     solver: str = "highs"
     time_limit_s: float = 60.0
     gap: float = 1e-4
+    max_nodes: int | None = None
+    """Branch-and-bound nodes of all integer programs together, each of which counts as one at least."""
     progress: Callable[[str], None] | None = None
     """Called with a line of text now and then."""
 
@@ -72,30 +75,44 @@ def design(
 ) -> Design | Infeasible:
     """The cheapest network that carries every demand in every state, with its proof; or why there is none.
 
-    The time limit is for everything; where it passes before any answer, some seconds more go into making one.
+    The limits are for everything; where they are reached before any answer, some seconds more go into making one.
+    Ctrl-C ends the search as a limit does; pressed twice, it raises KeyboardInterrupt.
     SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    deadline_s = now_s() + options.time_limit_s
-    made = problem(network, lines, lightpaths, demands, states)
-    task, listed = _task(made, options, deadline_s)
-    known = structural(made, lightpaths, listed, deadline_s)
-    if known is not None:
-        return known
-    answer = _answer(task, listed)
-    if isinstance(answer, Infeasible):
-        return answer
-    result = _design(network, lightpaths, demands, answer)
+    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
+    with interruptible(until.stop):
+        result = _searched(network, lines, lightpaths, demands, states, options, until)
+    if isinstance(result, Infeasible):
+        return result
     faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
     if faults:
         raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
     return result
 
 
-def _task(made: Problem, options: Options, deadline_s: float) -> tuple[Task, dict[int, Ways]]:
+def _searched(
+    network: Network,
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+    states: Sequence[State],
+    options: Options,
+    until: Until,
+) -> Design | Infeasible:
+    made = problem(network, lines, lightpaths, demands, states)
+    task, listed = _task(made, options, until)
+    known = structural(made, lightpaths, listed, until)
+    if known is not None:
+        return known
+    answer = _answer(task, listed)
+    return answer if isinstance(answer, Infeasible) else _design(network, lightpaths, demands, answer)
+
+
+def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int, Ways]]:
     protected = made.network.policy.scheme == "one-plus-one"
-    ways = _listed(made, range(len(made.demands)), deadline_s) if protected else {}
+    ways = _listed(made, range(len(made.demands)), until) if protected else {}
     task = Task(
         problem=made,
         slots=whole_slots(made),
@@ -103,19 +120,19 @@ def _task(made: Problem, options: Options, deadline_s: float) -> tuple[Task, dic
         protected=protected,
         solver=options.solver,
         gap=options.gap,
-        deadline_s=deadline_s,
+        until=until,
         say=options.progress or (lambda _: None),
     )
     return task, ways
 
 
-def _listed(made: Problem, demands: Iterable[int], deadline_s: float) -> dict[int, Ways]:
+def _listed(made: Problem, demands: Iterable[int], until: Until) -> dict[int, Ways]:
     """The ways of demands; each has its part of the time that is left."""
     found: dict[int, Ways] = {}
     wanted = tuple(demands)
     for rank, d in enumerate(wanted):
-        until_s = now_s() + (deadline_s - now_s()) / (2 * (len(wanted) - rank))
-        found[d] = ways_of(made, made.demands[d], until_s)
+        mine = until.within(until.left_s / (2 * (len(wanted) - rank)))
+        found[d] = ways_of(made, made.demands[d], mine)
     return found
 
 
@@ -131,7 +148,7 @@ def _held(task: Task, listed: dict[int, Ways], late: Sequence[int]) -> Task:
     """The task with demands held to ways within their latency limit."""
     made = task.problem
     task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
-    listed |= _listed(made, late, task.deadline_s)
+    listed |= _listed(made, late, task.until)
     return replace(task, ways={d: ways.ways for d, ways in listed.items()})
 
 
@@ -144,7 +161,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
     loop: Loop | None = None
     while any(demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(made.demands)):
         loop = start(task, tuple(loop.cuts.values()) if loop else ())
-        if not root(loop) or now_s() > task.deadline_s:
+        if not root(loop) or task.until.over:
             return task, loop
         counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
         try:

@@ -18,8 +18,8 @@ from dcplan.design.formulation import TBPS, Bought, master
 from dcplan.design.parts import NAMED, few
 from dcplan.design.problem import Problem, rate
 from dcplan.design.protection import protect
-from dcplan.design.shortage import asked_gbps, until_s
-from dcplan.design.solver import Linear, now_s
+from dcplan.design.shortage import asked_gbps, reasons_until
+from dcplan.design.solver import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,9 +98,9 @@ def _rerouted(task: Task, program: Program, bought: Bought) -> _Found | None:
         program.columns[column] = replace(program.columns[column], cost=-LIKE_MORE * choice.gbps * TBPS)
     linear, check = Linear(program), StateCheck(problem, task.ways)
     held: list[tuple[int, Cut]] = []
-    end = until_s(task)
+    until = reasons_until(task)
     for _ in range(ROUNDS):
-        if linear.solve() != "optimal" or now_s() > end:
+        if linear.solve() != "optimal" or until.over:
             return None
         counts = [linear.values[i] for i in bought.wavelengths]
         part = linear.values[share]

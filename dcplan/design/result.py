@@ -37,7 +37,7 @@ class Proof:
     status: str
     """optimal: cost within `gap` of the bound; feasible: stopped earlier; never `optimal` for a time limit."""
     reason: str
-    """proven, time limit, spectrum repaired, solver gives no bound."""
+    """proven, time limit, node limit, interrupted, gap, spectrum repaired, solver gives no bound."""
     cost_usd: float
     bound_usd: float | None
     """No design over the same candidates costs less [US$]."""

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.limits import Limits
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.protection import protect
 from dcplan.design.result import Shortage
-from dcplan.design.solver import Limits, now_s, solve
+from dcplan.design.solver import solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.design.cutting import Task
+    from dcplan.design.limits import Until
     from dcplan.design.program import Program
 
 ELASTIC_S = 20.0
@@ -26,9 +28,9 @@ SOME_S = 3.0
 ELASTIC_ROUNDS = 60
 
 
-def until_s(task: Task) -> float:
-    """When a search for reasons ends: with the time limit, but it is given some seconds in any case."""
-    return min(now_s() + ELASTIC_S, max(task.deadline_s, now_s() + SOME_S))
+def reasons_until(task: Task) -> Until:
+    """When a search for reasons ends: with that for a design, but it is given some seconds in any case."""
+    return task.until.extended(SOME_S).within(ELASTIC_S)
 
 
 def least_shortages(task: Task) -> tuple[Shortage, ...]:
@@ -36,9 +38,9 @@ def least_shortages(task: Task) -> tuple[Shortage, ...]:
     problem = task.problem
     program, bought = master(problem, task.slots)
     program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
-    end = until_s(task)
+    until = reasons_until(task)
     if task.protected:
-        return _protected(task, program, bought, end)
+        return _protected(task, program, bought, until)
     short = {
         (d, k): program.column(f"u{d}k{k}", 1.0, rate(demand, state) * TBPS)
         for k, state in enumerate(problem.states)
@@ -48,7 +50,7 @@ def least_shortages(task: Task) -> tuple[Shortage, ...]:
     check, pair_gbps = StateCheck(problem, task.ways), pair_capacity_gbps(problem)
     missing: dict[tuple[int, int], float] = {}
     for _ in range(ELASTIC_ROUNDS):
-        solved = solve(task.solver, program, Limits(max(0.5, end - now_s()), 1e-3))
+        solved = solve("highs", program, Limits(max(0.5, until.left_s), 1e-3))
         if not solved.values:
             break
         counts = [round(solved.values[i]) for i in bought.wavelengths]
@@ -62,7 +64,7 @@ def least_shortages(task: Task) -> tuple[Shortage, ...]:
                 for d, gbps in found.by_demand.items():
                     missing[d, k] = missing.get((d, k), 0.0) + gbps
                 _allow_short(program, problem, bought, pair_gbps, found.cut, short)
-        if not further or now_s() > end:
+        if not further or until.over:
             break
     return _listed(problem, missing)
 
@@ -88,12 +90,12 @@ def _allow_short(
     program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
 
 
-def _protected(task: Task, program: Program, bought: Bought, end: float) -> tuple[Shortage, ...]:
+def _protected(task: Task, program: Program, bought: Bought, until: Until) -> tuple[Shortage, ...]:
     problem = task.problem
     whole = [whole_rate(demand, problem.states) for demand in problem.demands]
     short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
     protect(program, problem, bought, task.ways, short=short)
-    solved = solve(task.solver, program, Limits(end - now_s(), 1e-3))
+    solved = solve("highs", program, until.limits(1e-3))
     if not solved.values:
         return ()
     return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate, start, whole
 from dcplan.design.formulation import USD
 from dcplan.design.program import Program, Row
-from dcplan.design.solver import Limits, now_s, relative_gap, solve
+from dcplan.design.solver import relative_gap, solve
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
 """Share of the time that is left to the rescue while there is no answer yet; no more than `LAST_S`."""
+RESCUE_NODES = 1000
+"""Nodes of each of its solves: without a time limit it must end too."""
 ROUNDING = 1e-6
 """A share of a wavelength or pair that is rounding."""
 TIE_NODES = 100
@@ -83,7 +85,7 @@ def size(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> S
     if best is None:
         return None
     if best.values is None:
-        best.reason = "time limit"
+        best.reason = task.until.why
         _rescue(loop, best)
     return _sized(loop, best)
 
@@ -93,13 +95,13 @@ def _search(loop: Loop) -> _Best | None:
     task, best = loop.task, _Best(bound=loop.linear.objective)
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
-    spared_s = min(LAST_S, SPARED * max(0.0, task.deadline_s - now_s()))
+    spared_s = min(LAST_S, SPARED * task.until.left_s)
     while not best.closed(task.gap):
-        left = task.deadline_s - now_s() - (spared_s if best.values is None else 0.0)
-        if left <= 0:
-            best.reason = "time limit"
+        until = task.until.sooner(spared_s) if best.values is None else task.until
+        if until.over:
+            best.reason = until.why
             break
-        solved = solve(task.solver, loop.program, Limits(left, gap), best.values)
+        solved = solve(task.solver, loop.program, until.limits(gap), best.values)
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
@@ -130,8 +132,8 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
         replace(column, lower=values[i], upper=values[i]) if i in fixed else column
         for i, column in enumerate(loop.program.columns)
     ]
-    while (left := task.deadline_s - now_s()) > 0:
-        solved = solve(task.solver, Program(columns, loop.program.rows), Limits(left, task.gap / 2))
+    while not task.until.over:
+        solved = solve(task.solver, Program(columns, loop.program.rows), task.until.limits(task.gap / 2))
         if solved.objective is None or (solved.bound or -inf) >= best.cost:
             return
         found = whole(loop, solved.values)
@@ -142,9 +144,9 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
 
 def _rescue(loop: Loop, best: _Best) -> None:
     """When time is up without an answer: round the relaxation up; failing that, add until every state is carried."""
-    end = max(loop.task.deadline_s, now_s() + LAST_S)
-    loop.task = replace(loop.task, deadline_s=end)
-    while now_s() < end - LAST_S / 4:
+    until = loop.task.until.extended(LAST_S)
+    loop.task = replace(loop.task, until=until)
+    while not until.sooner(LAST_S / 4).over:
         up = _rounded_up(loop)
         if up is not None and not separate(loop, up):
             best.offer(up, cost(loop, up))
@@ -157,15 +159,19 @@ def _rescue(loop: Loop, best: _Best) -> None:
             replace(column, lower=min(low, column.upper))
             for column, low in zip(loop.program.columns, floor, strict=True)
         ]
-        solved = solve(loop.task.solver, Program(columns, loop.program.rows), Limits(max(0.1, end - now_s()), 0.05))
-        if solved.objective is None or now_s() > end:
+        solved = solve(loop.task.solver, Program(columns, loop.program.rows), until.limits(0.05, RESCUE_NODES))
+        if solved.objective is None or until.over:
             break
         values = whole(loop, solved.values)
         if not separate(loop, values):
             best.offer(values, cost(loop, values))
             return
         floor = [value if column.integer else 0.0 for column, value in zip(columns, values, strict=True)]
-    raise SolverError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+    if best.reason == "interrupted":
+        raise SolverError("interrupted before any design was found")
+    raise SolverError(
+        f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
+    )
 
 
 def _rounded_up(loop: Loop) -> tuple[float, ...] | None:
@@ -243,10 +249,11 @@ def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
     ]
     prices = {i: column.cost for i, column in enumerate(loop.program.columns) if column.cost}
     ceiling = best.cost * (1 + 1e-9) + 1e-7
-    while (left := loop.task.deadline_s - now_s()) > 0:
+    until = loop.task.until
+    while not until.over:
         program = Program(columns, [*loop.program.rows, Row("cost", prices, -inf, ceiling)])
-        solved = solve(loop.task.solver, program, Limits(left, 1e-6, TIE_NODES), values)
-        if not solved.values or solved.reason == "time limit":
+        solved = solve(loop.task.solver, program, until.limits(1e-6, TIE_NODES), values)
+        if not solved.values or until.over:
             return values
         found = whole(loop, solved.values)
         if not separate(loop, found):

@@ -1,47 +1,28 @@
-"""Solves programs. The only module that knows PuLP and HiGHS; prints nothing, one thread, one seed."""
+"""Solves programs, by any solver that PuLP knows; and linear programs that stay in HiGHS between solves."""
 
 from __future__ import annotations
 
 import tempfile
-import time
 import warnings
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dcplan.design.backends import BACKENDS, quiet
+from dcplan.design.limits import Until
+from dcplan.design.whole_numbers import in_whole_numbers
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.backends import Told
+    from dcplan.design.limits import Limits
     from dcplan.design.program import Program
 
-SEED = 1
-THREADS = 1
-"""HiGHS fixes its threads at the first solve of a process; one is also what makes answers repeat."""
-
-_CLASSES = {
-    "highs": ("HiGHS", "highspy"),
-    "cbc": ("COIN_CMD", "pulp[cbc]"),
-    "cpsat": ("CPSAT", "ortools"),
-    "scip": ("SCIP_PY", "pyscipopt"),
-    "gurobi": ("GUROBI", "gurobipy"),
-    "cplex": ("CPLEX_PY", "cplex"),
-    "xpress": ("XPRESS_PY", "xpress"),
-    "mosek": ("MOSEK", "mosek"),
-}
-"""Name on the command line -> PuLP class, Python package that brings the solver."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When a solve may stop."""
-
-    time_s: float = 60.0
-    gap: float = 1e-4
-    nodes: int | None = None
-    """Branch-and-bound nodes, a limit that is the same on every machine; HiGHS and CBC only."""
+CLOSE = 1e-5
+"""By how much an answer may miss a whole number, a bound, or a row in relation to its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,62 +32,75 @@ class Solved:
     status: str
     """optimal, feasible, infeasible, failed."""
     reason: str
-    """proven, time limit, node limit, gap, solver gives no bound; or what the solver said."""
+    """proven, time limit, node limit, interrupted, gap, solver gives no bound; or what the solver said."""
     objective: float | None
     bound: float | None
     gap: float | None
     values: tuple[float, ...]
+    nodes: int = 0
+    """Of branch and bound (conflicts for CP-SAT)."""
 
 
 def names() -> tuple[str, ...]:
     """Every solver that can be asked for by name."""
-    return tuple(_CLASSES)
+    return tuple(BACKENDS)
 
 
 def available() -> tuple[str, ...]:
     """The solvers that are installed."""
-    return tuple(name for name in _CLASSES if _installed(name))
+    return tuple(name for name in BACKENDS if _installed(name))
 
 
 def version(name: str) -> str:
-    """Version of an installed solver's Python package, or of PuLP where the solver does not say."""
+    """Version of an installed solver's Python package; unknown where a program on the PATH serves."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 
-    package = {"cbc": "cbcbox"}.get(name, _CLASSES[name][1])
     try:
-        return version_of(package)
+        return version_of(BACKENDS[name].distribution or BACKENDS[name].package)
     except PackageNotFoundError:
         return "unknown"
 
 
 def require(name: str) -> None:
     """SolverError, with the package to install, where a solver is unknown or missing."""
-    if name not in _CLASSES:
-        raise SolverError(f"unknown solver `{name}`: choose one of {', '.join(_CLASSES)}")
+    if name not in BACKENDS:
+        raise SolverError(f"unknown solver `{name}`: choose one of {', '.join(BACKENDS)}")
     if not _installed(name):
         raise SolverError(
-            f"solver `{name}` is not installed: install the Python package `{_CLASSES[name][1]}`, "
+            f"solver `{name}` is not installed: install the Python package `{BACKENDS[name].package}`, "
             f"or use one of {', '.join(available()) or 'none that is installed'}"
         )
 
 
 def solve(name: str, program: Program, limits: Limits, start: Sequence[float] | None = None) -> Solved:
-    """Minimise a program with the named solver; `start` is a feasible point to begin from (HiGHS only).
+    """Minimise a program with the named solver; `start` is a feasible point to begin from.
 
     The gap is computed here from objective and bound: solvers report `Optimal` for any gap they were allowed.
+    SolverError where the solver breaks down: no licence, a program too large for it.
     """
     require(name)
     if not program.columns:
         return Solved("optimal", "proven", 0.0, 0.0, 0.0, ())
-    built, columns = _build(program)
-    if start is not None and name == "highs":
+    if limits.stop.now or limits.time_s <= 0:
+        return Solved("failed", Until(0.0, limits.stop).why, None, None, None, ())
+    backend = BACKENDS[name]
+    posed, steps = in_whole_numbers(program) if backend.whole else (program, 1.0)
+    built, columns = _build(posed)
+    if start is not None:
         for column, value in zip(columns, start, strict=True):
             column.setInitialValue(value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stats = built.solve(_solver(name, limits, warm=start is not None))
-    return _answer(program, stats, columns, limits)
+        try:
+            told = backend.run(built, limits, start is not None)
+        except Exception as error:  # whatever a solver's own package raises
+            raise SolverError(f"solver `{name}` broke down: {error}") from error
+    solved = _answer(program, told, columns, limits, steps)
+    limits.stop.spend(solved.nodes)
+    if solved.reason == "interrupted":
+        limits.stop.asked = True  # some solvers take the signal for themselves
+    return solved
 
 
 def write_lp(program: Program) -> str:
@@ -129,15 +123,8 @@ class Linear:
         import highspy
         import numpy as np
 
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (
-            ("output_flag", False),
-            ("log_to_console", False),
-            ("threads", THREADS),
-            ("random_seed", SEED),
-            ("solver", "simplex"),
-        ):
-            self._highs.setOptionValue(option, value)
+        self._highs: Any = quiet()
+        self._highs.setOptionValue("solver", "simplex")
         self._names = highspy
         size = len(program.columns)
         empty = np.zeros(0, dtype=np.int32)
@@ -230,24 +217,8 @@ def _installed(name: str) -> bool:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = getattr(pulp, _CLASSES[name][0])(msg=False)
+        made = getattr(pulp, BACKENDS[name].pulp)(msg=False)
         return bool(made.available())
-
-
-def _solver(name: str, limits: Limits, *, warm: bool) -> Any:
-    import pulp
-
-    made = getattr(pulp, _CLASSES[name][0])
-    common: dict[str, Any] = {"msg": False, "timeLimit": limits.time_s}
-    if name == "highs":
-        nodes = {} if limits.nodes is None else {"mip_max_nodes": limits.nodes}
-        options = {"threads": THREADS, "random_seed": SEED, "mip_abs_gap": 1e-9, "warmStart": warm} | nodes
-        return made(**common, gapRel=limits.gap, **options)
-    if name == "cbc":
-        return made(**common, gapRel=limits.gap, threads=THREADS, randomSeed=SEED, maxNodes=limits.nodes)
-    if name == "mosek":
-        return made(msg=False, options={"MSK_DPAR_MIO_MAX_TIME": limits.time_s, "MSK_DPAR_MIO_TOL_REL_GAP": limits.gap})
-    return made(**common, gapRel=limits.gap)
 
 
 def _build(program: Program) -> tuple[Any, list[Any]]:
@@ -276,24 +247,46 @@ def _build(program: Program) -> tuple[Any, list[Any]]:
     return built, columns
 
 
-def _answer(program: Program, stats: Any, columns: Sequence[Any], limits: Limits) -> Solved:
+def _answer(program: Program, told: Told, columns: Sequence[Any], limits: Limits, steps: float) -> Solved:
     from pulp import LpSolveStatus
 
-    status, bound = stats.status, stats.best_bound
-    if not stats.has_solution:
+    status = told.status
+    bound = None if told.bound is None or not isfinite(told.bound) else told.bound / steps
+    if not told.found:
         verdict = "infeasible" if status == LpSolveStatus.Infeasible else "failed"
-        return Solved(verdict, _why(status), None, bound, None, ())
-    values = tuple(float(column.varValue or 0.0) for column in columns)
+        return Solved(verdict, _why(status), None, bound, None, (), told.nodes)
+    values = tuple(
+        column.lower if variable.varValue is None else float(variable.varValue)
+        for column, variable in zip(program.columns, columns, strict=True)
+    )
     objective = sum(column.cost * value for column, value in zip(program.columns, values, strict=True))
-    if not any(column.integer for column in program.columns) and status == LpSolveStatus.Optimal:
+    finished = status in (LpSolveStatus.Optimal, LpSolveStatus.GapLimit)
+    if not any(column.integer for column in program.columns) and finished:
         bound = objective
-    if bound is None or not isfinite(bound):
-        return Solved("feasible", "solver gives no bound", objective, None, None, values)
+    if not _holds(program, values):
+        return Solved("failed", "the solver's answer does not hold", None, bound, None, (), told.nodes)
+    if bound is None:
+        reason = "solver gives no bound" if finished else _why(status)
+        return Solved("feasible", reason, objective, None, None, values, told.nodes)
     gap = relative_gap(objective, bound)
-    if status == LpSolveStatus.Optimal:
-        proven = gap <= limits.gap + 1e-9
-        return Solved("optimal" if proven else "feasible", "proven" if proven else "gap", objective, bound, gap, values)
-    return Solved("feasible", _why(status), objective, bound, gap, values)
+    proven = finished and gap <= limits.gap + 1e-9
+    reason = "proven" if proven else "gap" if finished else _why(status)
+    return Solved("optimal" if proven else "feasible", reason, objective, bound, gap, values, told.nodes)
+
+
+def _holds(program: Program, values: Sequence[float]) -> bool:
+    """Bounds, rows and whole numbers hold within what solvers call close: CBC may hand out a relaxation as answer."""
+    for column, value in zip(program.columns, values, strict=True):
+        whole = not column.integer or abs(value - round(value)) <= CLOSE
+        if not whole or not column.lower - CLOSE <= value <= column.upper + CLOSE:
+            return False
+    for row in program.rows:
+        have = sum(coefficient * values[i] for i, coefficient in row.terms.items())
+        bounds = [abs(bound) for bound in (row.lower, row.upper) if isfinite(bound)]
+        close = CLOSE * max(1.0, *bounds, *map(abs, row.terms.values()))
+        if not row.lower - close <= have <= row.upper + close:
+            return False
+    return True
 
 
 def relative_gap(cost: float, bound: float) -> float:
@@ -306,12 +299,9 @@ def _why(status: Any) -> str:
 
     known = {
         LpSolveStatus.TimeLimit: "time limit",
+        LpSolveStatus.NodeLimit: "node limit",
         LpSolveStatus.SolutionLimit: "node limit",
+        LpSolveStatus.Interrupted: "interrupted",
         LpSolveStatus.Infeasible: "infeasible",
     }
     return known.get(status, str(getattr(status, "name", status)).lower())
-
-
-def now_s() -> float:
-    """A clock that only runs forward [s]."""
-    return time.monotonic()

@@ -12,12 +12,12 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import in_order, latency_graph, shortest
-from dcplan.design.solver import now_s
 from dcplan.model.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from dcplan.design.limits import Until
     from dcplan.design.problem import Hop, Problem
     from dcplan.design.result import Demand
     from dcplan.model.network import FiberId, Route, SiteId
@@ -56,12 +56,12 @@ class Ways:
     """All there are."""
 
 
-def ways_of(problem: Problem, demand: Demand, deadline_s: float = inf) -> Ways:
+def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Ways:
     """The ways of a demand within its latency limit, by route, shortest route first.
 
     Every fiber route without a site twice, cut in every manner into candidate lightpaths. Where only the faster
     wavelengths of some lightpath are in time, there is a way for each manner in which no lightpath could be slower.
-    Past `deadline_s` on the clock `now_s` no further route is looked at.
+    Once `until` is over no further route is looked at.
     """
     limit = demand.max_latency_ms
     lit = frozenset(fiber for lightpath in problem.lightpaths for fiber in lightpath.route.fibers)
@@ -77,7 +77,7 @@ def ways_of(problem: Problem, demand: Demand, deadline_s: float = inf) -> Ways:
         light_ms = sum(problem.network.edge_latency_ms(fiber) for fiber in route.fibers)
         if limit is not None and light_ms > limit * (1 + 1e-9):
             break
-        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or (found and now_s() > deadline_s):
+        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or (found and until is not None and until.over):
             complete = False
             break
         routes.append(route)

@@ -16,10 +16,11 @@ from dcplan.design.cuts import terms_of
 from dcplan.design.cutting import Task, root, start
 from dcplan.design.distances import between_all, direct, walks
 from dcplan.design.formulation import TBPS, route, whole_slots
+from dcplan.design.limits import Until
 from dcplan.design.problem import rate
 from dcplan.design.program import Program
 from dcplan.design.rounding import derived, roundings, summed
-from dcplan.design.solver import Linear, now_s
+from dcplan.design.solver import Linear
 from dcplan.design.ways import ways_of
 from tests.design import instances
 
@@ -218,7 +219,7 @@ def test_shore_cuts_are_compared_as_they_are_written(case):
     """The cuts that the arrays call broken are broken by that share as rows, and no other is broken by more."""
     made, counts = case
     table = arrays(made)
-    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, now_s() + 60, lambda _: None)
+    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, Until(), lambda _: None)
     loop = start(task)
     point = np.zeros(len(loop.program.columns))
     point[list(loop.bought.wavelengths)] = np.array(counts) * 0.75
@@ -247,7 +248,7 @@ def plain_of(made, loop, cut):
 
 def test_the_relaxation_never_passes_a_known_optimum():
     made = instances.dci(instances.DATA / "dci_6_1.json")
-    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, now_s() + 60, lambda _: None)
+    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, Until(), lambda _: None)
     loop = start(task)
     assert loop.shore_cuts.complete
     assert root(loop)

@@ -7,10 +7,11 @@ import pytest
 from dcplan.design import solver
 from dcplan.design.cuts import pair_capacity_gbps
 from dcplan.design.formulation import buy, opening, spectrum, whole, whole_slots
+from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.program import Program
 from dcplan.design.protection import protect
-from dcplan.design.solver import Limits, Linear, available, relative_gap, solve, write_lp
+from dcplan.design.solver import Linear, available, relative_gap, solve, write_lp
 from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 
 from dcplan.design.cutting import Task
 from dcplan.design.formulation import whole, whole_slots
+from dcplan.design.limits import Until
 from dcplan.design.overfull import densest, overfull
 from dcplan.design.problem import problem
-from dcplan.design.solver import Linear, now_s
+from dcplan.design.solver import Linear
 from dcplan.model.states import promised_states
 from tests.design import factory
 
 
 def task_of(net, demands):
     made = problem(net, factory.lines(net), factory.lightpaths(net), demands, promised_states(net))
-    return Task(made, whole_slots(made), {}, False, "highs", 1e-4, now_s() + 30, lambda _: None)
+    return Task(made, whole_slots(made), {}, False, "highs", 1e-4, Until(), lambda _: None)
 
 
 def common_share(made):

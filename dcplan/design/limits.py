@@ -1,0 +1,120 @@
+"""How long a search may go on: until a time, until someone stops it, until its branch-and-bound nodes are used up."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+
+@dataclass(slots=True)
+class Stop:
+    """What ends all parts of one search at once; they share it."""
+
+    asked: bool = False
+    """By someone: Ctrl-C."""
+    nodes: int | None = None
+    """Branch-and-bound nodes left to all integer programs together; none: as many as they take."""
+
+    def spend(self, nodes: int) -> None:
+        """Take off the nodes of a solve, which counts as one at least."""
+        if self.nodes is not None:
+            self.nodes = max(0, self.nodes - max(1, nodes))
+
+    @property
+    def now(self) -> bool:
+        """The search is over, whatever the clock says."""
+        return self.asked or self.nodes == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When work must end: at a time, or when it is stopped."""
+
+    at_s: float = inf
+    """On the clock `now_s`."""
+    stop: Stop = field(default_factory=Stop)
+
+    @property
+    def left_s(self) -> float:
+        """Time that is left, 0 where it is over [s]."""
+        return 0.0 if self.stop.now else max(0.0, self.at_s - now_s())
+
+    @property
+    def over(self) -> bool:
+        """Nothing further may be begun."""
+        return self.left_s == 0.0
+
+    @property
+    def why(self) -> str:
+        """What ended it, in the words of a proof: interrupted, node limit, time limit."""
+        return "interrupted" if self.stop.asked else "node limit" if self.stop.nodes == 0 else "time limit"
+
+    def within(self, seconds: float) -> Until:
+        """Until the same, but no longer than so many seconds from now."""
+        return replace(self, at_s=min(self.at_s, now_s() + seconds))
+
+    def sooner(self, seconds: float) -> Until:
+        """Until so many seconds earlier."""
+        return replace(self, at_s=self.at_s - seconds)
+
+    def extended(self, seconds: float) -> Until:
+        """For what must still be done when it is over: at least so many seconds from now, and not stopped."""
+        return Until(max(self.at_s, now_s() + seconds))
+
+    def limits(self, gap: float, nodes: int | None = None) -> Limits:
+        """Those of one solve."""
+        return Limits(self.left_s, gap, nodes, self.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When one solve may stop."""
+
+    time_s: float = 60.0
+    gap: float = 1e-4
+    nodes: int | None = None
+    """Branch-and-bound nodes, a limit that is the same on every machine (conflicts for CP-SAT)."""
+    stop: Stop = field(default_factory=Stop)
+    """What ends the search that the solve is part of; its nodes are spent on."""
+
+    @property
+    def most_nodes(self) -> int | None:
+        """The nearer of the two limits on nodes."""
+        both = [nodes for nodes in (self.nodes, self.stop.nodes) if nodes is not None]
+        return min(both, default=None)
+
+
+@contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """While it lasts, Ctrl-C asks the search to stop; pressed again, it raises KeyboardInterrupt as ever.
+
+    Only in the main thread, and only where nobody else handles the signal; else nothing is changed.
+    """
+    alone = threading.current_thread() is threading.main_thread()
+    if not alone or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        stop.asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def now_s() -> float:
+    """A clock that only runs forward [s]."""
+    return time.monotonic()
