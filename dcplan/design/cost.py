@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.existing import counts, pairs_lit, stands
 from dcplan.design.result import BillItem
+from dcplan.model.states import HEALTHY
 from dcplan.optics.allowed import terminal as optics_terminal
 from dcplan.units import HOURS_PER_YEAR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dcplan.catalog.parts import Amplifier, Appliance, Equipment, Transponder
-    from dcplan.design.result import Wavelengths
+    from dcplan.design.result import Routing, Wavelengths
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.optics.budget import Lightpath, Line
 
@@ -128,14 +129,30 @@ def build_items(network: Network, edge: FiberId) -> list[BillItem]:
     return [BillItem(edge, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")]
 
 
+def traffic_items(
+    network: Network, lightpaths: Mapping[str, Lightpath], carried: Sequence[Routing]
+) -> Iterator[BillItem]:
+    """The healthy traffic on circuits whose traffic has a price."""
+    gbps: dict[FiberId, float] = {}
+    for flow in (flow for routing in carried if routing.state == HEALTHY.name for flow in routing.flows):
+        for lightpath in flow.lightpaths:
+            edge = lightpaths[lightpath].route.fibers[0]
+            gbps[edge] = gbps.get(edge, 0.0) + flow.gbps
+    for name, circuit in network.circuits.items():
+        if circuit.usd_per_gbps and gbps.get(name):
+            unit = circuit.usd_per_gbps
+            yield BillItem(name, "traffic [Gb/s]", gbps[name], unit, unit * gbps[name], "topology file", "high")
+
+
 def bill(
     network: Network,
     lines: Mapping[FiberId, Line],
     lightpaths: Mapping[str, Lightpath],
     wavelengths: Sequence[Wavelengths],
     pairs: Mapping[FiberId, int],
+    carried: Sequence[Routing] = (),
 ) -> tuple[BillItem, ...]:
-    """The bill of materials of what is lit, equal items added up, dearest first."""
+    """The bill of materials of what is lit and of what traffic costs, equal items added up, dearest first."""
     items: list[BillItem] = []
     leased: dict[FiberId, None] = {}
     there, lit_pairs = counts(network), pairs_lit(network)
@@ -149,6 +166,7 @@ def bill(
             leased[lit.transponder] = None
     for circuit in leased:
         items += build_items(network, circuit)
+    items += traffic_items(network, lightpaths, carried)
     for fiber, count in pairs.items():
         if count:
             old = min(count, lit_pairs.get(fiber, 0))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.check import StateCheck, StateChecker
 from dcplan.design.cuts import Cut
-from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.formulation import TBPS, Bought, carry, master
 from dcplan.design.order import in_file_order
 from dcplan.design.program import Row as ProgramRow
 from dcplan.design.protection import protect
@@ -96,7 +96,9 @@ class Loop:
     table: Arrays
     shore_cuts: ShoreCuts
     check: StateChecker | None
-    """None under one-plus-one, where the master holds the traffic itself."""
+    """None where the master holds the traffic itself: under one-plus-one, and where there is one state only.
+
+    Where traffic has a price, the master holds that of the healthy state, which is checked with the others."""
     linear: Linear
     base: int
     """Rows of the master before any cut."""
@@ -130,6 +132,9 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         in_file_order(program, task.problem, bought, task.slots, task.ways)
     if task.protected:
         protect(program, task.problem, bought, task.ways)
+    alone = len(task.problem.states) == 1 and not task.protected
+    if alone or task.problem.priced:
+        carry(program, task.problem, bought, 0, task.ways)
     table = arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)
     loop = Loop(
@@ -138,7 +143,7 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         bought=bought,
         table=table,
         shore_cuts=ShoreCuts(task.problem, table, bought, least),
-        check=None if task.protected else StateCheck(task.problem, task.ways, table),
+        check=None if task.protected or alone else StateCheck(task.problem, task.ways, table),
         linear=Linear(program),
         base=len(program.rows),
         least=least,

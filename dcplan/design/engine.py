@@ -221,7 +221,7 @@ def _design(
     wavelengths = _wavelengths(made, sized)
     lit = _lit(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit})
+    bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, answer.routing)
     return Design(
         scheme=network.policy.scheme,
         proof=_proof(answer, cost.total(bill), {one.fiber: one.pairs for one in lit}),

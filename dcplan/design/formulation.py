@@ -269,15 +269,34 @@ def whole(problem: Problem, ways: Mapping[int, Sequence[Way]] | None = None) -> 
     traffic projected out (see `sizing`); tests compare both.
     """
     program, bought = master(problem, whole_slots(problem))
-    limited = ways or {}
-    for k, state in enumerate(problem.states):
-        links = problem.links(problem.alive(state))
-        rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
-        asking = {d: problem.demands[d] for d, asked in rates.items() if asked > 0}
-        listed = {d: [way for way in limited[d] if k not in way.broken] for d in asking if d in limited}
-        loads = route(program, f"k{k}", links, asking, rates, listed, {})
-        capacity(program, problem, bought, links, loads, f"k{k}")
+    for k in range(len(problem.states)):
+        carry(program, problem, bought, k, ways or {})
     return program
+
+
+def carry(program: Program, problem: Problem, bought: Bought, k: int, ways: Mapping[int, Sequence[Way]]) -> None:
+    """The traffic of a state, all of it, on what survives of what is bought; in the healthy state with its price."""
+    state = problem.states[k]
+    links = problem.links(problem.alive(state))
+    rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
+    asking = {d: problem.demands[d] for d, asked in rates.items() if asked > 0}
+    listed = {d: [way for way in ways[d] if k not in way.broken] for d in asking if d in ways}
+    loads = route(program, f"k{k}", links, asking, rates, listed, {})
+    capacity(program, problem, bought, links, loads, f"k{k}")
+    if state.healthy:
+        price(program, problem, bought, links, loads, f"k{k}")
+
+
+def price(
+    program: Program, problem: Problem, bought: Bought, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
+) -> None:
+    """Per link with a circuit whose traffic has a price: traffic = Σ g, each g ≤ what its lightpath carries."""
+    for e, (ends, lightpaths) in enumerate(links.items()):
+        if not problem.priced.keys().isdisjoint(lightpaths):
+            split = {i: program.column(f"g{tag}l{i}", problem.priced.get(i, 0.0) * USD / TBPS) for i in lightpaths}
+            program.row(f"split{tag}e{e}", loads.links[ends] | dict.fromkeys(split.values(), -1.0), 0, 0)
+            for i, column in split.items():
+                program.row(f"most{tag}l{i}", {column: 1.0} | installed_on(problem, bought, problem.top(i)), upper=0)
 
 
 def _by_source(demands: Mapping[int, Demand]) -> dict[SiteId, list[int]]:

@@ -89,6 +89,12 @@ class Problem:
     """Choice -> where its channels stand already, as far as that is known."""
 
     @property
+    def priced(self) -> dict[int, float]:
+        """Lightpaths on which traffic has a price, healthy [US$/(Gb/s)]: some circuits."""
+        about = self.network.circuits
+        return {i: about[name].usd_per_gbps for name, i in self.circuits.items() if about[name].usd_per_gbps}
+
+    @property
     def slots(self) -> int:
         """Slots of a lit pair that channels may take: the bands without the guards at their edges."""
         return self.band.usable

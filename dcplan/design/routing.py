@@ -152,6 +152,8 @@ def _route(
     for (i, tier), terms in nested(load).items():
         program.row(f"path{i}t{tier}", terms, upper=alive[i].within[tier][0])
     linear = Linear(program)
+    if state.healthy and problem.priced:
+        _hold_to_least_price(problem, program, linear, load)
     if program.columns and linear.solve() != "optimal":
         raise SolverError(f"state `{state.name}` cannot be routed on the wavelengths that were chosen for it")
     found = {}
@@ -160,6 +162,22 @@ def _route(
         flow = {arc: linear.values[column] for arc, column in arcs.get(d, {}).items()}
         found[d] = _tidy(rate(problem.demands[d], state), [*carried, *_peel(problem, problem.demands[d], alive, flow)])
     return found
+
+
+def _hold_to_least_price(
+    problem: Problem, program: Program, linear: Linear, load: Mapping[Hop, Mapping[int, float]]
+) -> None:
+    """Let the traffic cost no more than the least that it can cost."""
+    prices: dict[int, float] = {}
+    for (i, _), columns in load.items():
+        for column in columns if i in problem.priced else ():
+            prices[column] = prices.get(column, 0.0) + problem.priced[i]
+    every = range(len(program.columns))
+    linear.costs(every, [prices.get(column, 0.0) for column in every])
+    if linear.solve() != "optimal":
+        raise SolverError("the healthy traffic cannot be routed on what was chosen for it")
+    linear.add_row(prices, -inf, linear.objective * (1 + DUST) + DUST)
+    linear.costs(every, [column.cost for column in program.columns])
 
 
 def _lit(alive: Mapping[int, Lit], path: Path) -> bool:

@@ -363,7 +363,7 @@ def _money(
 ) -> Iterator[str]:
     """The bill is that of what is lit, and the proof is about that cost."""
     pairs = {lit.fiber: lit.pairs for lit in design.lit if lit.fiber in line_of}
-    due = cost.bill(network, line_of, paths, design.wavelengths, pairs)
+    due = cost.bill(network, line_of, paths, design.wavelengths, pairs, design.routing)
     stated = {(item.part, item.what, round(item.unit_usd, 4)): item for item in design.bill}
     for item in due:
         other = stated.pop((item.part, item.what, round(item.unit_usd, 4)), None)

@@ -158,6 +158,8 @@ class Circuit(Strict):
     """any: modules of all sizes, any number of each; one: at most one module of the list."""
     existing_gbps: NotNegative = 0.0
     """Capacity that is there already and costs nothing [Gb/s]."""
+    usd_per_gbps: NotNegative = 0.0
+    """Price of traffic that the circuit carries in the healthy state, over the horizon [US$ per Gb/s each way]."""
     build_usd: NotNegative = 0.0
     """Set-up price, paid once if any module is leased [US$]."""
     length_km: Length | None = None

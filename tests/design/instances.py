@@ -22,7 +22,10 @@ UNIT_USD = 1000.0
 
 
 def problem_of(links, demands, states):
-    """links: name -> (a, b, [(gbps, cost)], pick, existing Gb/s); demands: (name, a, b, gbps); states: lost links."""
+    """links: name -> (a, b, [(gbps, cost)], pick, existing Gb/s, cost per Gb/s); demands: (name, a, b, gbps).
+
+    states: sets of lost links.
+    """
     sites = sorted({site for a, b, *_ in links.values() for site in (a, b)})
     circuits = {
         name: {
@@ -31,8 +34,9 @@ def problem_of(links, demands, states):
             "modules": {f"m{i}": {"gbps": gbps, "usd": cost * UNIT_USD} for i, (gbps, cost) in enumerate(modules)},
             "pick": pick,
             "existing_gbps": existing,
+            "usd_per_gbps": per_gbps * UNIT_USD,
         }
-        for name, (a, b, modules, pick, existing) in links.items()
+        for name, (a, b, modules, pick, existing, per_gbps) in links.items()
     }
     topology = Topology.model_validate(
         {
@@ -53,7 +57,7 @@ def dci(path, times=1.0):
     """A generated mesh: sites, links with modules, demands, states as lists of lost links."""
     about = json.loads(Path(path).read_text())
     links = {
-        link["id"]: (*link["ends"], [(module["gbps"], module["cost"]) for module in link["modules"]], "any", 0.0)
+        link["id"]: (*link["ends"], [(module["gbps"], module["cost"]) for module in link["modules"]], "any", 0.0, 0.0)
         for link in about["links"]
     }
     demands = [(demand["id"], *demand["ends"], demand["gbps"] * times) for demand in about["demands"]]
@@ -70,18 +74,18 @@ def sndlib(path, *, pick="any", survive=True, least_gbps=100.0):
     link_row = r"^\s*(\S+)\s*\(\s*(\S+)\s+(\S+)\s*\)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*\(([^)]*)\)"
     demand_row = r"^\s*(\S+)\s*\(\s*(\S+)\s+(\S+)\s*\)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
     links, total = {}, {}
-    for name, a, b, there, _, _, _, listed in re.findall(link_row, _section(text, "LINKS"), re.MULTILINE):
+    for name, a, b, there, _, per_rate, _, listed in re.findall(link_row, _section(text, "LINKS"), re.MULTILINE):
         numbers = [float(word) for word in listed.split()]
         modules = list(zip(numbers[::2], numbers[1::2], strict=True))
         if pick == "knapsack" and modules[1][0] == 2 * modules[0][0]:
             modules = modules[:2]
-        links[name] = (a, b, modules, "any" if pick == "knapsack" else pick, float(there))
+        links[name] = (a, b, modules, "any" if pick == "knapsack" else pick, float(there), float(per_rate))
     for _, a, b, _, value, _ in re.findall(demand_row, _section(text, "DEMANDS"), re.MULTILINE):
         total[pair(a, b)] = total.get(pair(a, b), 0.0) + float(value)
-    scale = least_gbps / min(gbps for _, _, modules, _, _ in links.values() for gbps, _ in modules)
+    scale = least_gbps / min(gbps for _, _, modules, *_ in links.values() for gbps, _ in modules)
     scaled = {
-        name: (a, b, [(gbps * scale, cost) for gbps, cost in modules], picked, there * scale)
-        for name, (a, b, modules, picked, there) in links.items()
+        name: (a, b, [(gbps * scale, cost) for gbps, cost in modules], picked, there * scale, per_rate / scale)
+        for name, (a, b, modules, picked, there, per_rate) in links.items()
     }
     demands = [(f"D{i}", a, b, value * scale) for i, ((a, b), value) in enumerate(sorted(total.items()))]
     return problem_of(scaled, demands, [(), *((name,) for name in links)] if survive else [()])

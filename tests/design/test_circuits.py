@@ -241,3 +241,48 @@ def test_verify_finds_what_does_not_hold_of_modules(tmp_path, field, value, faul
     )
     changed = replace(made, design=replace(made.design, wavelengths=waves))
     assert any(fault in found for found in verify(net, changed))
+
+
+def test_the_price_of_traffic_weighs_against_that_of_modules():
+    # 300 Gb/s: the dear module with free traffic costs 400, the cheap one with traffic at 2 costs 10 + 600
+    ways = {
+        "free": {"ends": ["a", "b"], "length_km": 100, "modules": {"m": {"gbps": 400, "usd": 400}}},
+        "paid": {"ends": ["a", "b"], "length_km": 90, "modules": {"m": {"gbps": 400, "usd": 10}}, "usd_per_gbps": 2},
+    }
+    healthy = designed(network("ab", ways, [("a", "b", 300)], {"scheme": "none"}))
+    assert leased(healthy) == {("free", "m"): 1}
+    assert healthy.cost_usd == 400
+    # surviving each needs both; healthy traffic then takes the free one, although the paid one is shorter
+    both = designed(network("ab", ways, [("a", "b", 300)]))
+    assert both.proof.status == "optimal"
+    assert both.cost_usd == 410
+    assert [(flow.lightpaths, flow.gbps) for flow in both.routing[0].flows] == [(("C1",), 300)]
+    # what the free one cannot hold is paid for: 100 Gb/s at 2
+    more = designed(network("ab", ways, [("a", "b", 500)], {"scheme": "none"}))
+    assert more.cost_usd == 400 + 10 + 2 * 100
+
+
+def test_the_proof_of_one_state_is_that_of_the_whole_ilp():
+    net = network("abc", ring(usd_per_gbps=0.5), [("a", "b", 330), ("b", "c", 120), ("a", "c", 90)], {"scheme": "none"})
+    found = designed(net)
+    assert found.proof.status == "optimal"
+    best = min(
+        sum(10 * small + 25 * large for small, large in bought) + 0.5 * traffic
+        for bought in product(product(range(3), range(3)), repeat=3)
+        if (traffic := _least_traffic([100 * small + 400 * large for small, large in bought])) is not None
+    )
+    assert found.cost_usd == pytest.approx(best)
+
+
+def _least_traffic(capacity):
+    """All links together [Gb/s] of three demands on a triangle, in steps of 10; none where it does not fit."""
+    ab, bc, ac = capacity
+    around = range(0, 331, 10)
+    fits = [
+        330 + 120 + 90 + x + y + z
+        for x in around
+        for y in range(0, 121, 10)
+        for z in range(0, 91, 10)
+        if 330 - x + y + z <= ab and 120 - y + x + z <= bc and 90 - z + x + y <= ac
+    ]
+    return min(fits, default=None)

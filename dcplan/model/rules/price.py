@@ -35,12 +35,34 @@ PART = Rule(
     adding(_OWN + "  prices_usd: {own: 20000}\n"),
 )
 
-RULES = (FIBER, PART)
+_LEASED = "circuits:\n  leased: {ends: [a, b], length_km: 90, modules: {m: {gbps: 400, usd: 9000}}, usd_per_gbps: 5}\n"
+TRAFFIC = Rule(
+    "DCP352",
+    "priced-traffic",
+    Severity.ERROR,
+    "Where traffic on circuits has a price, dcplan finds the cheapest routes only for traffic that is routed anew in a"
+    " failure: scheme none or reroute.",
+    adding(_LEASED + "policy: {scheme: one-plus-one}\n"),
+    adding(_LEASED),
+)
+
+RULES = (FIBER, PART, TRAFFIC)
+ROUTED = ("none", "reroute")
+"""Schemes under which the healthy traffic takes the cheapest routes."""
 
 
 def check(network: Network) -> list[Finding]:
-    """Fibers and gear without a price."""
-    return [*_fibers(network), *_parts(network)]
+    """Fibers and gear without a price; traffic whose price would not be followed."""
+    return [*_fibers(network), *_parts(network), *_traffic(network)]
+
+
+def _traffic(network: Network) -> Iterator[Finding]:
+    topology = network.topology
+    for name, circuit in network.circuits.items():
+        if circuit.usd_per_gbps and topology.policy.scheme not in ROUTED:
+            span = network.document.locate(("circuits", name, "usd_per_gbps"), of_key=True)
+            what = f"circuit `{name}` has a price of traffic, the scheme is {topology.policy.scheme}"
+            yield Finding(TRAFFIC, span, what, "leave `usd_per_gbps` out, or choose `scheme: reroute`")
 
 
 def _fibers(network: Network) -> Iterator[Finding]:
