@@ -176,7 +176,7 @@ def _hold_to_least_price(
     linear.costs(every, [prices.get(column, 0.0) for column in every])
     if linear.solve() != "optimal":
         raise SolverError("the healthy traffic cannot be routed on what was chosen for it")
-    linear.add_row(prices, -inf, linear.objective * (1 + DUST) + DUST)
+    linear.add_row(prices, -inf, linear.objective * (1 + 1e-9))
     linear.costs(every, [column.cost for column in program.columns])
 
 
