@@ -309,13 +309,18 @@ def plan(
     solver: str = "highs",
     time_limit_s: float | None = None,
     gap: float | None = None,
+    existing: Plan | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Plan | Infeasible:
     """Design the network and assess it: what to light, how traffic goes in each state, how long each step takes.
 
-    time_limit_s, gap: in place of those in the file. `progress` is told what is being done, a line at a time.
-    SolverError when the solver is not installed, or when its answer does not pass the check that follows every solve.
+    time_limit_s, gap: in place of those in the file. existing: a plan that has been built, in place of what the file
+    says to be lit already; UsageError where it does not fit the network. `progress` is told what is being done, a line
+    at a time. SolverError when the solver is not installed, or when its answer does not pass the check that follows
+    every solve.
     """
+    if existing is not None:
+        network = _inherited(network, existing)
     from dcplan.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
@@ -355,6 +360,8 @@ def plan(
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
     }
+    if existing is not None:
+        stated["existing"] = f"plan `{existing.name}` of US$ {existing.design.cost_usd:.0f}"
     return plan_file(
         network,
         stated,
@@ -367,6 +374,14 @@ def plan(
         saved(network, view, jobs),
         states,
     )
+
+
+def _inherited(network: Network, old: Plan) -> Network:
+    """The network in which an earlier plan is lit."""
+    from dcplan.inherit import existing_of, having
+
+    there = network.topology.existing
+    return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")
 
 
 def _assessed(
@@ -459,9 +474,17 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.result import Infeasible
     from dcplan.design.verify import verify as check_design
+    from dcplan.inherit import having
     from dcplan.model.states import promised_states
     from dcplan.planfile import alike
 
+    if made.existing != network.topology.existing:
+        if made.existing is None or "existing" not in made.options:
+            return ("what was lit before the plan is not what the topology says",)
+        try:
+            network = having(network, made.existing, "what was lit before the plan")
+        except UsageError as error:
+            return (str(error),)
     states = promised_states(network)
     light = optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))

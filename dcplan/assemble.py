@@ -59,6 +59,7 @@ def plan_file(
         hollow=hollow,
         states=states_of(states),
         circuits=circuits_of(network),
+        existing=network.topology.existing,
     )
 
 
@@ -198,6 +199,9 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
     if network.fibers or not network.circuits:
         stated += [*_about_light(network.policy, file), *_parts_lit(network, design)]
         stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
+    if network.topology.existing is not None and network.topology.existing.fibers:
+        what = "has the amplifiers and terminal gear that this plan has on each fiber"
+        stated.append(Assumption("what is lit already", what, "dcplan: what differs stands under `fibers`", "medium"))
     if any(circuit.length_km for circuit in network.circuits.values()):
         value = f"{CIRCUIT_US_PER_KM:g} µs/km where a length is given"
         stated.append(Assumption("latency of circuits", value, "solid core of group index 1.469", "medium"))

@@ -16,6 +16,7 @@ from dcplan.assess.hollow import HollowCore
 from dcplan.assess.result import Assessment
 from dcplan.design.result import Design
 from dcplan.errors import UsageError
+from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.step import Memory, Terms
 
@@ -136,6 +137,8 @@ class Plan:
     states: tuple[PlanState, ...] = ()
     """The states of design and assessment, healthy first."""
     circuits: tuple[CircuitInfo, ...] = ()
+    existing: Existing | None = None
+    """What was lit before, by the topology file or by an earlier plan."""
 
 
 @cache

@@ -66,7 +66,8 @@ def pair_items(network: Network, line: Line, pairs: int, existing: int = 0) -> l
     lease = fiber.lease_usd_per_km_year
     unit = (lease or 0.0) * fiber.total_km * years
     source = UNPRICED if lease is None else "topology file"
-    items.append(BillItem(line.fiber, what, pairs, unit, unit * pairs, source, "low" if lease is None else "high"))
+    trust = "low" if lease is None else "high"
+    items.append(BillItem(line.fiber, what, pairs, unit, unit * pairs, source, trust, running=True))
     return items
 
 
@@ -232,7 +233,8 @@ def _energy(network: Network, what: str, power_w: float, pue: float) -> BillItem
     policy = network.policy
     mwh = power_w * pue * HOURS_PER_YEAR * policy.years / 1e6
     price = policy.energy_usd_per_mwh
-    return BillItem("energy", f"energy of {what} [MWh]", mwh, price, price * mwh, "policy", "medium")
+    name = f"energy of {what} [MWh]"
+    return BillItem("energy", name, mwh, price, price * mwh, "policy", "medium", running=True)
 
 
 def _pue(network: Network, site: SiteId) -> float:

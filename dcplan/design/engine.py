@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.binding import what_binds
+from dcplan.design.blocked import blocked
 from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task, root, start
@@ -188,7 +189,9 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
         begun = None
         if sized is None:
             held = bool(task.ways) and not task.protected
-            return explain(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))
+            return blocked(task) or explain(
+                task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed))
+            )
         known = sized.cuts
         if not repairs:
             bound = sized.bound_usd

@@ -133,6 +133,8 @@ class BillItem:
     confidence: str
     existing: float = 0.0
     """What is there already beside the quantity, and not paid."""
+    running: bool = False
+    """Paid year by year, not once: lease and energy, over the horizon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,11 @@ class Design:
         """Sum of the bill [US$]."""
         return sum(item.total_usd for item in self.bill)
 
+    @property
+    def running_usd(self) -> float:
+        """Of the cost, lease and energy over the horizon [US$]."""
+        return sum(item.total_usd for item in self.bill if item.running)
+
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
@@ -183,7 +190,8 @@ class Infeasible:
 
     limit: str
     """fiber pairs, circuits, or both; spectrum, reach, latency, disjointness (one-plus-one), bridge (a failure parts
-    sites), no route (they are parted anyway); layout: no parallelism plan of a job fits."""
+    sites), no route (they are parted anyway), existing (what is lit already is in the way); layout: no parallelism
+    plan of a job fits."""
     reason: str
     """In words, with numbers: after losing X, sites {a, b} need … to the rest, … can be lit."""
     shortages: tuple[Shortage, ...]

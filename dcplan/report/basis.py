@@ -13,13 +13,14 @@ FLAG = "~ low confidence: an estimate, or from memory."
 
 
 def bill(plan: Plan) -> Table:
-    """What is bought, with the source of each price."""
+    """What is bought and paid, with the source of each price, and what of it is there already."""
     items = plan.design.bill
     rows = tuple(
         (
             say(item.part),
             say(item.what),
             quantity(item.quantity),
+            quantity(item.existing) if item.existing else Cell("", item.existing),
             quantity(item.unit_usd),
             whole(item.total_usd, flag=item.confidence == "low"),
             say(item.confidence),
@@ -31,13 +32,16 @@ def bill(plan: Plan) -> Table:
         text_column("part", "Part", 10),
         text_column("what", "What", 16),
         number_column("quantity", "Quantity"),
+        number_column("existing", "There"),
         number_column("unit_usd", "Each", "US$"),
         number_column("total_usd", "Total", "US$"),
         text_column("confidence", "Trust", 6),
         Column("source", "Price from", wrap=24, footnote=True),
     )
-    total = (say("total"), say(""), say(""), say(""), whole(plan.design.cost_usd), say(""), say(""))
-    note = FLAG if any(item.confidence == "low" for item in items) else ""
+    total = (say("total"), say(""), say(""), say(""), say(""), whole(plan.design.cost_usd), say(""), say(""))
+    notes = ["There: lit already, beside the quantity, and free."] if any(item.existing for item in items) else []
+    notes += [FLAG] if any(item.confidence == "low" for item in items) else []
+    note = " ".join(notes)
     return Table("bill", "Bill of materials", columns, rows, total, note)
 
 

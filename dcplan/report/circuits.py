@@ -33,7 +33,8 @@ def lit(plan: Plan) -> list[Wavelengths]:
 
 def modules(group: Wavelengths) -> str:
     """A number of modules in words."""
-    return group.mode if group.mode == EXISTING else f"{group.count} × {group.mode}"
+    there = f" ({group.existing} there)" if group.existing else ""
+    return group.mode if group.mode == EXISTING else f"{group.count} × {group.mode}{there}"
 
 
 def tables(plan: Plan) -> Iterator[Table]:

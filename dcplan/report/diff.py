@@ -51,6 +51,8 @@ class PlanDiff:
     old_missed: int
     new_missed: int
     changes: tuple[Change, ...]
+    beside: bool = False
+    """At least one of them was made beside what was lit already, which is not in its cost."""
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -73,6 +75,7 @@ def diff(old: Plan, new: Plan) -> PlanDiff:
         old_missed=_missed(old),
         new_missed=_missed(new),
         changes=tuple(change for change in changes if not _same(change.old, change.new)),
+        beside=any(plan.existing is not None for plan in (old, new)),
     )
 
 
@@ -161,6 +164,8 @@ def sentence(changed: PlanDiff) -> str:
         verb = "is" if changed.new_missed < 2 else "are"
         number = count(changed.new_missed, "promise") if changed.new_missed else "no promise"
         said += f"; {number} {verb} missed, {changed.old_missed} before"
+    if changed.beside:
+        said += "; what is lit already is not counted where a plan finds it"
     return said + "."
 
 

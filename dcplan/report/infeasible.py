@@ -17,6 +17,7 @@ ADVICE = {
     "disjointness": "add a fiber that shares no risk with another, ask for `scheme: reroute`, or promise less",
     "bridge": "add a fiber that avoids the failure, or promise to survive less",
     "no route": "add a fiber, or let light pass or start again at the sites between",
+    "existing": "allow it to be taken out (`existing.removable: true`), or give its fibers more pairs",
     "latency": "relax max_latency_ms or the overhead target, or find a shorter route",
     "layout": "see `dcplan steps FILE` for every plan and why it does not fit",
 }

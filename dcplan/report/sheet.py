@@ -139,6 +139,11 @@ def whole(value: float, *, flag: bool = False) -> Cell:
     return Cell(("~" if flag else "") + f"{value:,.0f}", value, "warn" if flag else "")
 
 
+def added(value: float, *, to_something: bool) -> Cell:
+    """How many are new; nothing where all is new."""
+    return whole(value) if to_something else Cell("", None)
+
+
 def quantity(value: float) -> Cell:
     """A quantity or price: whole where it is whole, else with two decimals."""
     return Cell(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}", value)

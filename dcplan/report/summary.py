@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def facts(plan: Plan) -> tuple[Fact, ...]:
-    """Cost, capacity, overhead healthy and under failure, weakest state, proof."""
-    return (_cost(plan), _capacity(plan), _overhead(plan), _weakest(plan), _proof(plan))
+    """Cost, what of it is new, capacity, overhead healthy and under failure, weakest state, proof."""
+    return (_cost(plan), *_new(plan), _capacity(plan), _overhead(plan), _weakest(plan), _proof(plan))
 
 
 def notices(plan: Plan) -> tuple[Notice, ...]:
@@ -43,7 +43,37 @@ def _cost(plan: Plan) -> Fact:
     text = money(cost)
     if estimated:
         text += f", of which {money(estimated)} is estimated"
-    return Fact("cost", text, {"cost_usd": cost, "estimated_usd": estimated}, "~" if estimated else "")
+    values: dict[str, Value] = {"cost_usd": cost, "estimated_usd": estimated}
+    return Fact("cost", text, values, "~" if estimated else "")
+
+
+def _new(plan: Plan) -> tuple[Fact, ...]:
+    """What is bought beside what is lit already; nothing where nothing is."""
+    if plan.existing is None:
+        return ()
+    design, leased = plan.design, {circuit.name for circuit in plan.circuits}
+    running = design.running_usd
+    there = [0, sum(fiber.existing for fiber in design.lit), 0]
+    new = [0, sum(fiber.pairs - fiber.existing for fiber in design.lit), 0]
+    for lit in design.wavelengths:
+        kind = 2 if lit.transponder in leased else 0
+        there[kind] += lit.existing
+        new[kind] += lit.count - lit.existing
+    text = f"{_amounts(new)} for {money(design.cost_usd - running)}" if any(new) else "nothing"
+    text += f", beside {_amounts(there)} that {'is' if sum(there) == 1 else 'are'} there"
+    if running:
+        text += f"; all of it costs {money(running)} to run"
+    keys = ("wavelengths", "pairs", "modules")
+    values: dict[str, Value] = {f"new_{key}": amount for key, amount in zip(keys, new, strict=True)}
+    values |= {f"existing_{key}": amount for key, amount in zip(keys, there, strict=True)}
+    return (Fact("new", text, values | {"new_usd": design.cost_usd - running, "running_usd": running}),)
+
+
+def _amounts(amounts: Sequence[int]) -> str:
+    """Wavelengths, fiber pairs and modules in words."""
+    names = ("wavelength", "fiber pair", "module")
+    parts = [count(amount, name) for amount, name in zip(amounts, names, strict=True) if amount]
+    return ", ".join(parts) or "nothing"
 
 
 def _capacity(plan: Plan) -> Fact:

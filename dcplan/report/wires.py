@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.optics.limits import next_in_words
 from dcplan.report import circuits
-from dcplan.report.sheet import Table, again, count, fixed, number, number_column, say, text_column, whole
+from dcplan.report.sheet import Table, added, again, count, fixed, number, number_column, say, text_column, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def links(plan: Plan) -> Table:
     """Wavelengths between the same two sites, with their load."""
     ends = {path.id: path.route.ends for path in plan.lightpaths}
+    grown = plan.existing is not None
     lit: dict[Pair, list[Wavelengths]] = {}
     for group in plan.design.wavelengths:
         lit.setdefault(ends[group.lightpath], []).append(group)
@@ -36,6 +37,7 @@ def links(plan: Plan) -> Table:
             (
                 say(f"{pair[0]} – {pair[1]}"),
                 whole(waves) if (waves := sum(group.count for group in lit[pair] if group.width_ghz)) else number(None),
+                added(sum(one.count - one.existing for one in lit[pair] if one.width_ghz), to_something=grown),
                 whole(capacity),
                 fixed(max(group.latency_ms for group in lit[pair]), 3),
                 number(load),
@@ -47,6 +49,7 @@ def links(plan: Plan) -> Table:
     columns = (
         text_column("link", "Link", 12),
         number_column("wavelengths", "Waves"),
+        number_column("new_wavelengths", "new"),
         number_column("capacity_gbps", "Capacity", "Gb/s"),
         number_column("latency_ms", "One way", "ms"),
         number_column("load_gbps", "Load", "Gb/s"),
@@ -55,7 +58,15 @@ def links(plan: Plan) -> Table:
         text_column("worst_state", "in", 12),
     )
     note = "Capacity and load each way. Load: healthy; worst: in the state that puts most on the link." if rows else ""
-    return Table("links", "Links and wavelengths", columns, tuple(rows), _sum(rows, (1, 2)), note, main=True)
+    return Table(
+        "links",
+        "Links and wavelengths",
+        columns,
+        tuple(rows),
+        _sum(rows, (1, 2, 3) if grown else (1, 3)),
+        note,
+        main=True,
+    )
 
 
 def _loads(routing: Routing, ends: Mapping[str, Pair]) -> dict[Pair, float]:
@@ -88,6 +99,7 @@ def fibers(plan: Plan) -> Table:
                 say(f"{fiber.a} – {fiber.b}"),
                 number(fiber.length_km),
                 whole(light.pairs if light else 0),
+                added(light.pairs - light.existing if light else 0, to_something=plan.existing is not None),
                 whole(fiber.pairs),
                 whole(light.channels if light else 0),
                 fixed(light.fill_percent if light else 0.0, 0),
@@ -102,6 +114,7 @@ def fibers(plan: Plan) -> Table:
         text_column("ends", "Ends", 12),
         number_column("length_km", "Length", "km"),
         number_column("lit_pairs", "Pairs lit"),
+        number_column("new_pairs", "new"),
         number_column("pairs", "of"),
         number_column("channels", "Waves"),
         number_column("fill_percent", "Fill", "%"),
@@ -116,13 +129,15 @@ def fibers(plan: Plan) -> Table:
 def lightpaths(plan: Plan) -> Table:
     """What is lit: one row per lightpath and mode, with its margin."""
     paths = {path.id: path for path in plan.lightpaths}
-    rows = [_lightpath(group, paths[group.lightpath]) for group in circuits.lit(plan)]
+    grown = plan.existing is not None
+    rows = [_lightpath(group, paths[group.lightpath], grown=grown) for group in circuits.lit(plan)]
     columns = (
         text_column("lightpath", "Id"),
         text_column("ends", "Ends"),
         text_column("fibers", "Fibers"),
         text_column("mode", "Mode", 9),
         number_column("wavelengths", "Waves"),
+        number_column("new_wavelengths", "new"),
         number_column("rate_gbps", "Each", "Gb/s"),
         number_column("margin_db", "Margin", "dB"),
         number_column("gsnr_db", "GSNR", "dB"),
@@ -144,7 +159,7 @@ def lightpaths(plan: Plan) -> Table:
     return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
 
 
-def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
+def _lightpath(group: Wavelengths, path: Lightpath, *, grown: bool) -> Row:
     budget = _budget(path, group.transponder, group.mode)
     other = budget.other if budget else None
     return (
@@ -153,6 +168,7 @@ def _lightpath(group: Wavelengths, path: Lightpath) -> Row:
         say(", ".join(path.route.fibers)),
         say(f"{group.transponder} {group.mode}"),
         whole(group.count),
+        added(group.count - group.existing, to_something=grown),
         whole(group.rate_gbps),
         fixed(budget.margin_db if budget else None, 2),
         fixed(budget.gsnr_db if budget else None, 2),

@@ -59,7 +59,7 @@ def as_existing(found, paths, *, removable=False):
 
 def bought_usd(found):
     """What is paid once: everything but energy and lease."""
-    return sum(item.total_usd for item in found.bill if "energy" not in item.what and "lease" not in item.what)
+    return found.cost_usd - found.running_usd
 
 
 @st.composite
@@ -272,3 +272,21 @@ def test_verify_misses_nothing_of_what_was_there():
     bill = [*found.bill]
     bill[free] = replace(bill[free], existing=0)
     assert "already there" in faults(replace(found, bill=tuple(bill)))
+
+
+def test_what_stays_in_the_way_is_the_reason_where_it_is():
+    net = factory.network(["a", "b"], {"f0": ("a", "b", 60, 1)}, {"scheme": "none"}, BAND, modes=TWO)
+    band = band_of(net)
+    waves = [one_channel("f0", "slim", band.centre(6, 7), 1)]
+    paths = factory.lightpaths(net, REACH)
+    demands = [factory.demand(net, "d", "a", "b", 1600)]
+    existing = {"fibers": {"f0": {"pairs": 1}}, "wavelengths": waves}
+    found = solved(having(net, existing), paths, demands)
+    assert isinstance(found, Infeasible)
+    assert found.limit == "existing"
+    assert found.reason == (
+        "without what is lit already there is a design; it stays and takes 88 GHz of f0 (29 % of all its pairs)"
+    )
+    free = solved(having(net, existing | {"removable": True}), paths, demands)
+    assert [(one.mode, one.count, one.existing) for one in free.wavelengths] == [("fast", 2, 0)]
+    assert solved(net, paths, [replace(demands[0], gbps={"healthy": 1700.0})]).limit != "existing"

@@ -26,6 +26,10 @@ def run(
     time_limit: Annotated[
         float | None, typer.Option(min=0.1, help="Longest time for the design problem [s]; else the file's.")
     ] = None,
+    existing: Annotated[
+        Path | None,
+        typer.Option(help="Plan file of what is lit already; takes the place of `existing` in the topology file."),
+    ] = None,
     gap: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Relative gap that counts as optimal; else the file's.")
     ] = None,
@@ -41,8 +45,11 @@ def run(
 
     check_format(form)
     network = api.load(file, warn=lambda found: terminal.say(f"{len(found)} warnings: `dcplan validate {file}`"))
+    old = None if existing is None else api.open_plan(existing)
+    if old is not None and network.topology.existing is not None:
+        terminal.say(f"note: {existing} says what is lit already, not `existing` in {file}")
     with terminal.progress() as tell:
-        answer = api.plan(network, solver=solver, time_limit_s=time_limit, gap=gap, progress=tell)
+        answer = api.plan(network, solver=solver, time_limit_s=time_limit, gap=gap, existing=old, progress=tell)
     width, colour = terminal.width(), terminal.colour(sys.stdout)
     if not isinstance(answer, Plan):
         terminal.emit(draw(infeasible.view(answer, network.topology.name), form, width, colour=colour))
