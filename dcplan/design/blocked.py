@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dcplan.design.circuits import EXISTING
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import size
-from dcplan.design.solver import now_s
 from dcplan.errors import SolverError
 from dcplan.model.grid import SLOT_GHZ
 
@@ -30,9 +29,9 @@ def blocked(task: Task) -> Infeasible | None:
         return None
     choices = tuple(choice if choice.mode == EXISTING else replace(choice, least=0) for choice in made.choices)
     free = replace(made, choices=choices, pairs_kept={}, places={})
-    until_s = min(now_s() + TRIED_S, max(task.deadline_s, now_s() + SOME_S))
+    until = task.until.extended(SOME_S).within(TRIED_S)
     try:
-        found = size(replace(task, problem=free, deadline_s=until_s))
+        found = size(replace(task, problem=free, until=until))
     except SolverError:
         return None
     if found is None:
