@@ -103,6 +103,7 @@ def _capacity(link: Link, model: Model, scale: Scale) -> dict[str, Any]:
         **({"modules": modules} if modules else {}),
         **({"pick": "one"} if model.one and modules else {}),
         **({"existing_gbps": scale.gbps(link.existing.capacity)} if link.existing.capacity else {}),
+        **({"usd_per_gbps": scale.per_gbps(link.routing_cost)} if model.priced and link.routing_cost else {}),
         **({"build_usd": link.setup_cost} if model.setup and link.setup_cost and modules else {}),
     }
 

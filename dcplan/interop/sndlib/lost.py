@@ -56,8 +56,8 @@ def _links(instance: Instance, model: Model) -> Iterator[str]:
     paid = fsum(link.existing.cost for link in links)
     if paid:
         yield f"the cost of capacity that is there already, {paid:.10g}, is not in the plan: add it to compare"
-    if any(link.routing_cost for link in links):
-        yield "routing cost per unit of traffic is left out: the plan counts capacity and set-up alone"
+    if any(link.routing_cost for link in links) and not model.priced:
+        yield "routing cost per unit of traffic is left out: under one-plus-one traffic has no price"
     if not model.setup and any(link.setup_cost for link in links):
         yield "set-up cost is left out, as the problem says (letter 4 is N)"
 

@@ -38,6 +38,11 @@ class Model:
     scheme: str
     """Of the policy: none, reroute, one-plus-one."""
 
+    @property
+    def priced(self) -> bool:
+        """The healthy traffic has its price (routing cost)."""
+        return self.scheme != "one-plus-one"
+
 
 def model_of(name: str, instance: Instance) -> Model:
     """The model by the name of a problem, with or without that of the instance.

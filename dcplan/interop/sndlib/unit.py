@@ -35,6 +35,10 @@ class Scale:
         """A rate to twelve digits, so that no rounding of powers of ten shows [Gb/s]."""
         return float(f"{figure * 10.0**self.power:.12g}")
 
+    def per_gbps(self, price: float) -> float:
+        """A price per unit of rate as one per Gb/s."""
+        return float(f"{price / 10.0**self.power:.12g}")
+
 
 def scale_of(instance: Instance) -> Scale:
     """Gb/s where the file says its unit and no rate becomes too small for it; else a power of ten of the unit."""
