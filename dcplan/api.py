@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dcplan import optical
 from dcplan.diagnostics import Severity
 from dcplan.errors import InputError, UsageError
 
@@ -15,46 +15,15 @@ if TYPE_CHECKING:
     from dcplan.assess.ecmp import Ecmp
     from dcplan.assess.result import Assessment
     from dcplan.assess.view import NetworkView
-    from dcplan.catalog.parts import Part
     from dcplan.design.result import Demand, Infeasible
     from dcplan.design.traffic import JobTraffic
-    from dcplan.diagnostics import Finding, Rule
-    from dcplan.interop.gnpy.export import Exported
-    from dcplan.interop.imported import Imported
-    from dcplan.model.network import FiberId, Network, Pair
+    from dcplan.diagnostics import Finding
+    from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
-    from dcplan.optics.budget import Lightpath, Line
-    from dcplan.optics.constants import Explained
-    from dcplan.optics.line import NoLine
-    from dcplan.optics.sweep import Bathtub
     from dcplan.planfile import Plan, PlanRow
     from dcplan.training.step import Links
 
 SUFFIXES = (".yaml", ".yml")
-
-
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule that `check` applies, by code."""
-    from dcplan.model.rules.registry import RULES
-    from dcplan.optics.rules import RULES as OPTICS
-    from dcplan.training.rules import RULES as TRAINING
-
-    return tuple(sorted((*RULES, *TRAINING, *OPTICS), key=lambda rule: rule.code))
-
-
-def all_constants() -> tuple[Explained, ...]:
-    """Every named constant and formula, in the order of their list."""
-    from dcplan.optics.constants import CONSTANTS, explained
-
-    return tuple(explained(constant) for constant in CONSTANTS)
-
-
-def parts_called(name: str) -> dict[str, dict[str, Part]]:
-    """Shipped parts with an id, by kind; nothing where no kind has it."""
-    from dcplan.catalog.load import KINDS, shipped
-
-    found = {kind: {part: about for part, about in shipped(kind).items() if part == name.casefold()} for kind in KINDS}
-    return {kind: parts for kind, parts in found.items() if parts}
 
 
 def topology_files(paths: Iterable[Path]) -> list[Path]:
@@ -108,6 +77,7 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     from dcplan.model.ignore import apply
     from dcplan.model.load import check_file, with_snippets
     from dcplan.optics import rules as optics
+    from dcplan.reference import all_rules
     from dcplan.training import rules as training
 
     network, found = check_file(path)
@@ -116,158 +86,6 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     found += [*training.check(network), *optics.check(network)]
     found = apply(network.document, found, all_rules())
     return network, with_snippets(network.document, found)
-
-
-def schema(what: str) -> dict[str, Any]:
-    """The JSON Schema of a `topology` or a `plan` file. UsageError for anything else."""
-    if what == "topology":
-        from dcplan.model.jsonschema import json_schema
-    elif what == "plan":
-        from dcplan.planfile import json_schema
-    else:
-        raise UsageError(f"there is no schema of `{what}`: ask for topology or plan")
-    return json_schema()
-
-
-def catalog(kind: str | None = None, name: str | None = None) -> dict[str, dict[str, Part]]:
-    """Shipped parts by kind and id: all, those of one kind, or one. UsageError for a kind or id that is not there."""
-    from dcplan.catalog.load import KINDS, shipped
-    from dcplan.diagnostics import did_you_mean
-
-    if kind is None:
-        return {each: dict(shipped(each)) for each in KINDS}
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS, f"kinds are {', '.join(KINDS)}")
-        raise UsageError(f"the catalog has no kind `{kind}`: {hint}")
-    parts = dict(shipped(kind))
-    if name is None:
-        return {kind: parts}
-    if name not in parts:
-        hint = did_you_mean(name, parts, f"`dcplan catalog {kind}` lists all")
-        raise UsageError(f"there is no `{name}` among {kind}: {hint}")
-    return {kind: {name: parts[name]}}
-
-
-@dataclass(frozen=True, slots=True)
-class Optics:
-    """What light can do on a network."""
-
-    fibers: Mapping[FiberId, Line | NoLine]
-    """For each fiber its line, or why there is none."""
-    lightpaths: tuple[Lightpath, ...]
-    """Every candidate, in file order of its ends, with the budget of every allowed mode."""
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """The fibers that can be lit."""
-        from dcplan.optics.budget import Line
-
-        return tuple(line for line in self.fibers.values() if isinstance(line, Line))
-
-
-def optics(network: Network) -> Optics:
-    """Design the line of every fiber, then the link budget of every lightpath candidate in every allowed mode.
-
-    Circuits are leased, not lit: they are not in it.
-    """
-    from dcplan.design.candidates import routes
-    from dcplan.optics.existing import with_existing_light
-    from dcplan.optics.lightpath import evaluate
-    from dcplan.optics.line import design_lines
-
-    lines = design_lines(network)
-    return Optics(lines, with_existing_light(network, lines, evaluate(network, lines, routes(network))))
-
-
-def export(network: Network, form: str, mode: str | None = None) -> Exported:
-    """The designed network as files of another program, with what these cannot say. `form`: gnpy.
-
-    mode: whose full load the files hold for, as `TRANSPONDER:MODE`; none: that which closes on most fibers.
-    UsageError for a form or mode that is not there.
-    """
-    from dcplan.interop import EXPORTS, check_form
-    from dcplan.interop.gnpy.comb import mode_for
-    from dcplan.interop.gnpy.export import export as write
-
-    check_form(form, EXPORTS)
-    light = optics(network)
-    return write(network, light.fibers, light.lightpaths, mode_for(network, light.lightpaths, mode))
-
-
-def at_load(network: Network, percent: float) -> Network:
-    """The network with light judged at a share of full load [%]. UsageError when it is not above 0 and up to 100."""
-    if not 0 < percent <= 100:
-        raise UsageError(f"--load {percent:g} is not above 0 and up to 100")
-    policy = network.policy.model_copy(update={"load_percent": percent})
-    return replace(network, topology=network.topology.model_copy(update={"policy": policy}))
-
-
-def latency_saved_ms(network: Network) -> dict[FiberId, float]:
-    """What each fiber with hollow core saves one way against solid fiber of its length [ms]."""
-    from dcplan.optics.hollow import saved_ms
-
-    found = {fiber: saved_ms(network, fiber) for fiber in network.fibers}
-    return {fiber: gain for fiber, gain in found.items() if gain > 0}
-
-
-def sweep(network: Network, what: str, names: Sequence[str] = ()) -> tuple[Bathtub, ...]:
-    """GSNR and margin of each mode on each line over the launch power; `what` is launch.
-
-    names: of a fiber, of one site whose fibers are meant, or of two sites. UsageError for another sweep, for names
-    that no fiber answers to, and where no line has amplifiers.
-    """
-    from dcplan.optics.line import design_lines
-    from dcplan.optics.sweep import bathtubs
-
-    if what != "launch":
-        raise UsageError(f"there is no sweep of `{what}`: ask for launch")
-    meant = [
-        fiber
-        for fiber, about in network.fibers.items()
-        if not names or list(names) == [fiber] or set(names) <= set(about.ends)
-    ]
-    if not meant:
-        raise UsageError(f"no fiber is called or ends at {' and '.join(f'`{name}`' for name in names)}")
-    found = bathtubs(network, design_lines(network), meant)
-    if not found:
-        raise UsageError("no line with amplifiers, or no allowed mode, so no launch power to sweep")
-    return found
-
-
-def import_(
-    form: str,
-    source: str,
-    *,
-    equipment: Path | None = None,
-    model: str | None = None,
-    total_gbps: float | None = None,
-) -> Imported:
-    """A topology file from those of another program, with what it cannot say. `form`: gnpy, sndlib or topohub.
-
-    source: a file; of topohub, also a name. equipment: of gnpy, its library; model: of sndlib, the problem, as
-    U-U-M-N-C-A-N-U; total_gbps: of topohub, all demands together. UsageError for a form that is not there, for files
-    that are not of it, and for what goes with another form.
-    """
-    from dcplan.interop import IMPORTS, check_form
-
-    check_form(form, IMPORTS)
-    given = (("--equipment", equipment, "gnpy"), ("--model", model, "sndlib"), ("--total-gbps", total_gbps, "topohub"))
-    for option, value, only in given:
-        if value is not None and form != only:
-            raise UsageError(f"{option} goes with `dcplan import {only}`, not with {form}")
-    if form == "sndlib":
-        from dcplan.interop.sndlib.bring import bring as from_sndlib
-
-        return from_sndlib(Path(source), model)
-    if form == "topohub":
-        from dcplan.interop.topohub.bring import bring as from_topohub
-
-        return from_topohub(source, total_gbps)
-    from dcplan.interop.gnpy.bring import bring
-
-    if equipment is None:
-        raise UsageError("GNPy keeps amplifiers, fibers and modes in a second file: name it with --equipment")
-    return bring(Path(source), equipment)
 
 
 def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:
@@ -339,7 +157,7 @@ def plan(
     )
     states = promised_states(network)
     tell("link budgets")
-    light = optics(network)
+    light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
     traffic = _traffic(network, states)
@@ -486,7 +304,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         except UsageError as error:
             return (str(error),)
     states = promised_states(network)
-    light = optics(network)
+    light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     traffic = _traffic(network, states)
     if isinstance(traffic, Infeasible):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import __version__, api
+from dcplan import __version__, api, reference
 from dcplan.cli.app import COMMANDS, module_of, run
 from dcplan.model.rules.examples import GOOD, with_change
 
@@ -156,7 +156,7 @@ def test_wrong_names_are_met_with_the_nearest(capsys: pytest.CaptureFixture[str]
 
 
 def test_explain_by_code_and_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    for rule in api.all_rules():
+    for rule in reference.all_rules():
         assert run(["explain", rule.code.lower()]) == 0
         by_code = capsys.readouterr().out
         assert run(["explain", rule.name]) == 0
@@ -166,7 +166,7 @@ def test_explain_by_code_and_by_name(capsys: pytest.CaptureFixture[str]) -> None
         assert "\nGood:\n" in by_code
     run(["explain"])
     listed = capsys.readouterr().out
-    assert all(f"  {rule.code}  {rule.name} " in listed for rule in api.all_rules())
+    assert all(f"  {rule.code}  {rule.name} " in listed for rule in reference.all_rules())
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -196,7 +196,7 @@ def test_init_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_catalog_shows_every_entry_and_flags_estimates(capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, parts in api.catalog().items():
+    for kind, parts in reference.catalog().items():
         run(["catalog", kind])
         shown = "".join(capsys.readouterr().out.split())
         for name, part in parts.items():
@@ -217,7 +217,7 @@ def test_catalog_json_is_the_catalog(capsys: pytest.CaptureFixture[str]) -> None
     run(["catalog", "--format", "json"])
     answer = json.loads(capsys.readouterr().out)
     assert answer.pop("format") == 1
-    for kind, parts in api.catalog().items():
+    for kind, parts in reference.catalog().items():
         assert {name: part.model_dump(mode="json") for name, part in parts.items()} == answer[kind]
 
 

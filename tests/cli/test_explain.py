@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dcplan import api
+from dcplan import reference
 from dcplan.cli.app import run
 
 
@@ -16,7 +16,7 @@ def said(capsys: pytest.CaptureFixture[str], *args: str) -> str:
 
 
 def test_every_constant_prints_its_value_source_and_confidence(capsys: pytest.CaptureFixture[str]) -> None:
-    for one in api.all_constants():
+    for one in reference.all_constants():
         text = " ".join(said(capsys, one.name.upper()).split())
         assert text.startswith(f"{one.name} = " if one.value else f"{one.name}: {one.about}")
         assert f"source {one.source} confidence {one.confidence}" in text
@@ -30,7 +30,7 @@ def test_a_key_of_the_topology_file_is_known_by_its_own_name(capsys: pytest.Capt
 
 @pytest.mark.parametrize("kind", ["fibers", "amplifiers", "transponders", "equipment"])
 def test_every_part_is_explained_by_its_id(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, part in api.catalog(kind)[kind].items():
+    for name, part in reference.catalog(kind)[kind].items():
         text = " ".join(said(capsys, name).split())
         assert f"{kind}: {name} " in text
         assert part.confidence in text
@@ -54,8 +54,8 @@ def test_constants_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     (one,) = json.loads(said(capsys, "n2", "--format", "json"))["constants"]
     assert (one["value"], one["unit"], one["confidence"]) == ("2.6e-20", "m²/W", "high")
     everything = json.loads(said(capsys, "--format", "json"))
-    assert len(everything["constants"]) == len(api.all_constants())
-    assert len(everything["rules"]) == len(api.all_rules())
+    assert len(everything["constants"]) == len(reference.all_constants())
+    assert len(everything["rules"]) == len(reference.all_rules())
     assert json.loads(said(capsys, "800zr+", "--format", "json"))["transponders"]["800zr+"]["modes"]
 
 

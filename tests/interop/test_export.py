@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dcplan import api
+from dcplan import optical
 from dcplan.cli.app import run
 from dcplan.errors import UsageError
 from dcplan.interop.gnpy.comb import mode_for
@@ -149,7 +149,7 @@ def test_a_weak_booster_is_said() -> None:
 def test_the_mode_that_closes_on_most_fibers() -> None:
     two = "        600g: {rate_gbps: 600, baud_gbd: 63.1, width_ghz: 75, required_osnr_db: 24.5}\n"
     network = network_from(TEXTS["mesh"].replace("policy:", f"{two}policy:"))
-    found = api.optics(network)
+    found = optical.optics(network)
     assert mode_for(network, found.lightpaths, None)[:2] == ("own", "400g")
     assert mode_for(network, found.lightpaths, "own:600g")[:2] == ("own", "600g")
     with pytest.raises(UsageError, match="did you mean `own:600g`"):

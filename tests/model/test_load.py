@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan import api
+from dcplan import api, reference
 from dcplan.diagnostics import MOST_COMPARED, nearest
 from dcplan.errors import InputError, UsageError
 from dcplan.model import jsonschema
@@ -24,12 +24,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_schema_in_the_repository_is_current() -> None:
-    text = json.dumps(api.schema("topology"), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(reference.schema("topology"), indent=1, ensure_ascii=False) + "\n"
     assert text == (ROOT / "dcplan.schema.json").read_text(encoding="utf-8"), "make schema"
 
 
 def test_schema_knows_extends_and_free_keys() -> None:
-    schema = api.schema("topology")
+    schema = reference.schema("topology")
     assert schema["patternProperties"] == {"^x-": {}}
     assert "extends" in schema["properties"]
     assert schema["additionalProperties"] is False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dcplan import api
+from dcplan import api, reference
 from dcplan.model.rules.connection import LONELY
 from dcplan.model.rules.examples import GOOD, WITH_JOB, with_change
 from tests.model.factory import network, valid
@@ -15,7 +15,7 @@ from tests.model.factory import network, valid
 if TYPE_CHECKING:
     from dcplan.diagnostics import Rule
 
-RULES = api.all_rules()
+RULES = reference.all_rules()
 
 
 def codes(text: str, folder: Path) -> set[str]:

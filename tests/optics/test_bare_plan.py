@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import api
+from dcplan import api, optical
 from dcplan.planfile import Plan
 
 FILE = """\
@@ -79,7 +79,7 @@ def test_the_report_says_that_there_are_no_amplifiers(tmp_path: Path) -> None:
 
     path = tmp_path / "bare.yaml"
     path.write_text(FILE.replace("PRICE", "1000").replace("multiplexed: M", "multiplexed: false"))
-    found = api.optics(api.load(path))
+    found = optical.optics(api.load(path))
     text = draw(report.view("bare", found.fibers.values(), found.lightpaths), "text", 100, colour=False)
     assert "no amplifiers" in text
     assert "no multiplexer: a pair for each wavelength" in text

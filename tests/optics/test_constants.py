@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import api
+from dcplan import reference
 from dcplan.model.schema import Policy
 from dcplan.optics.constants import CONSTANTS, explained
 
@@ -31,19 +31,21 @@ def test_each_says_what_it_is_and_where_it_comes_from(constant) -> None:
 def test_names_are_unique_and_no_rule_or_part_has_them() -> None:
     names = [constant.name for constant in CONSTANTS]
     assert len(set(names)) == len(names)
-    taken = {rule.name for rule in api.all_rules()} | {part for parts in api.catalog().values() for part in parts}
+    taken = {rule.name for rule in reference.all_rules()} | {
+        part for parts in reference.catalog().values() for part in parts
+    }
     assert not taken & set(names)
 
 
 def test_values_are_those_that_the_code_uses() -> None:
-    values = {one.name: (one.value, one.unit) for one in api.all_constants()}
+    values = {one.name: (one.value, one.unit) for one in reference.all_constants()}
     assert values["n2"] == ("2.6e-20", "m²/W")
     assert values["osnr-bandwidth"] == ("12.5", "GHz")
     assert values["planck"] == ("6.62607015e-34", "J s")
     assert values["connector-loss"] == (f"{Policy().connector_db:g}", "dB")
     assert values["guard-band"] == ("0", "GHz")
     assert values["gsnr"][0] == ""
-    for one, constant in zip(api.all_constants(), CONSTANTS, strict=True):
+    for one, constant in zip(reference.all_constants(), CONSTANTS, strict=True):
         module, _, path = constant.where.partition(":")
         held = getattr(import_module(f"dcplan.{module}"), path, None)
         if isinstance(held, float):
@@ -51,7 +53,7 @@ def test_values_are_those_that_the_code_uses() -> None:
 
 
 def test_formulas_are_those_of_the_docstrings() -> None:
-    meaning = {one.name: one for one in api.all_constants()}
+    meaning = {one.name: one for one in reference.all_constants()}
     assert "2π n2 / (λ Aeff)" in meaning["gamma"].meaning
     assert "asinh" in meaning["gn"].meaning
     assert meaning["gn"].source.startswith("Poggiolini, arXiv:1209.0394")

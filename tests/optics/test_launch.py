@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan import api
+from dcplan import api, optical
 from dcplan.errors import UsageError
 from dcplan.optics.line import design_lines
 from dcplan.optics.sweep import bathtubs
@@ -117,7 +117,7 @@ def test_hollow_core_has_no_optimum_and_its_sweep_is_about_the_clip() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_plot_keeps_to_the_page(width: int) -> None:
     network = api.load(TOPOLOGIES / "hollow-core.yaml")
-    shown = view("t", api.sweep(network, "launch"))
+    shown = view("t", optical.sweep(network, "launch"))
     text = draw(shown, "text", width)
     assert max(columns(line) for line in text.splitlines()) <= width
     assert "optimum" in text
@@ -127,14 +127,14 @@ def test_the_plot_keeps_to_the_page(width: int) -> None:
 
 def test_sweeps_of_some_fibers_and_what_is_refused() -> None:
     network = api.load(TOPOLOGIES / "hollow-core.yaml")
-    assert {one.fiber for one in api.sweep(network, "launch", ["hollow"])} == {"hollow"}
-    assert {one.fiber for one in api.sweep(network, "launch", ["boydton", "manassas"])} == {"solid", "hollow"}
+    assert {one.fiber for one in optical.sweep(network, "launch", ["hollow"])} == {"hollow"}
+    assert {one.fiber for one in optical.sweep(network, "launch", ["boydton", "manassas"])} == {"solid", "hollow"}
     with pytest.raises(UsageError, match="no sweep of"):
-        api.sweep(network, "loss")
+        optical.sweep(network, "loss")
     with pytest.raises(UsageError, match="no fiber is called"):
-        api.sweep(network, "launch", ["omaha"])
+        optical.sweep(network, "launch", ["omaha"])
     with pytest.raises(UsageError, match="--load"):
-        api.at_load(network, 0)
+        optical.at_load(network, 0)
 
 
 def test_partial_load_is_kinder_and_is_what_was_asked() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import api
+from dcplan import api, optical
 from dcplan.catalog.parts import Mode
 from dcplan.design.candidates import routes
 from dcplan.model.network import Network, Route
@@ -87,7 +87,7 @@ def test_budgets_are_those_of_plain_arithmetic(stem: str) -> None:
 @pytest.mark.parametrize("file", TOPOLOGIES, ids=lambda file: file.stem)
 def test_screen_says_what_budgets_say(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = api.load(file)
-    light = api.optics(network)
+    light = optical.optics(network)
     found = [path.route for path in light.lightpaths]
     monkeypatch.setattr(lightpath, "BLOCK", 7)
     quick = screen(network, light.fibers, found)

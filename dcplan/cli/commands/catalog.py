@@ -18,11 +18,11 @@ def run(
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="How it is written.")] = "text",
 ) -> None:
     """Show the parts that ship with dcplan, their figures and sources."""
-    from dcplan import api
+    from dcplan import reference
     from dcplan.report import catalog as report
     from dcplan.report.render import draw
 
-    parts = api.catalog(kind, name)
+    parts = reference.catalog(kind, name)
     if form == "json":
         terminal.emit(report.json(parts))
         return

@@ -25,11 +25,11 @@ def run(
 
     Constants and formulas of optics have names (`connector-loss`, `gsnr`), parts their catalog ids (`800zr+`).
     """
-    from dcplan import api
+    from dcplan import reference
     from dcplan.report import constants as figures
     from dcplan.report import rules as report
 
-    rules, constants = api.all_rules(), api.all_constants()
+    rules, constants = reference.all_rules(), reference.all_constants()
     if name is None:
         everything = (
             f"{report.listing(rules)}\n{figures.listing(constants)}\nparts: by id, `dcplan catalog` lists them\n"
@@ -48,14 +48,14 @@ def run(
 
 def _part(name: str, form: str, known: list[str]) -> None:
     """All of a catalog entry. UsageError, with the nearest of everything that has a name, where there is none."""
-    from dcplan import api
+    from dcplan import reference
     from dcplan.diagnostics import did_you_mean
     from dcplan.report import catalog
     from dcplan.report.render import draw
 
-    found = api.parts_called(name)
+    found = reference.parts_called(name)
     if not found:
-        known += [part for parts in api.catalog().values() for part in parts]
+        known += [part for parts in reference.catalog().values() for part in parts]
         hint = did_you_mean(name, known, "`dcplan explain` lists all")
         raise UsageError(f"there is no rule, constant or part `{name}`: {hint}")
     if form == "json":

@@ -32,9 +32,9 @@ def run(
     """
     import json
 
-    from dcplan import api
+    from dcplan import api, exchange
 
-    made = api.export(api.load(file), form, mode)
+    made = exchange.export(api.load(file), form, mode)
     if output is None or str(output) == "-":
         whole = {name: json.loads(text) for name, text in made.files.items()}
         terminal.emit(json.dumps(whole, indent=1, ensure_ascii=False))

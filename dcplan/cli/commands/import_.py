@@ -39,9 +39,9 @@ def run(
 
     What cannot be expressed goes to stderr, an item a line.
     """
-    from dcplan import api
+    from dcplan import exchange
 
-    made = api.import_(form, source, equipment=equipment, model=model, total_gbps=total_gbps)
+    made = exchange.import_(form, source, equipment=equipment, model=model, total_gbps=total_gbps)
     terminal.emit(made.text, output, force=force)
     for note in made.notes:
         terminal.say(f"note: {note}")

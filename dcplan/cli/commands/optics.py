@@ -33,7 +33,7 @@ def run(
     Of more than 20 candidates the best between each two sites are listed; name a site, two sites or a lightpath for
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
-    from dcplan import api
+    from dcplan import api, optical
     from dcplan.errors import UsageError
     from dcplan.optics.choice import dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out
@@ -46,16 +46,16 @@ def run(
     if network.circuits and not network.fibers:
         raise UsageError(f"{file} has circuits and no fibers: there is no light to speak of")
     if load is not None:
-        network = api.at_load(network, load)
+        network = optical.at_load(network, load)
     names = [name for name in (a, b) if name is not None]
     if sweep is not None:
         from dcplan.report.launch import view as bathtub_view
 
-        bathtubs = api.sweep(network, sweep, names)
+        bathtubs = optical.sweep(network, sweep, names)
         shown = bathtub_view(network.topology.name, bathtubs)
         terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
         return 0 if any(one.closes for one in bathtubs) else 1
-    found = api.optics(network)
+    found = optical.optics(network)
     shown = view(
         network.topology.name,
         found.fibers.values(),
@@ -63,7 +63,7 @@ def run(
         unused=left_out(network),
         chosen=lightpaths_of(network, found.lightpaths, names) if names else None,
         brief=not names and not everything and len(found.lightpaths) > BRIEF_ABOVE,
-        saved_ms=api.latency_saved_ms(network),
+        saved_ms=optical.latency_saved_ms(network),
         load_percent=network.policy.load_percent,
     )
     shown = flagged(shown, doubtful(network), used=fiber_types(network))

@@ -19,6 +19,6 @@ def run(
     """Print the JSON Schema of a topology or plan file."""
     import json
 
-    from dcplan import api
+    from dcplan import reference
 
-    terminal.emit(json.dumps(api.schema(what), indent=1, ensure_ascii=False), output, force=force)
+    terminal.emit(json.dumps(reference.schema(what), indent=1, ensure_ascii=False), output, force=force)
