@@ -225,7 +225,7 @@ def test_findings_of_a_file_that_cannot_be_planned_go_to_stderr(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put("x.yaml", WRONG)
-    monkeypatch.setattr(api, "catalog", lambda *_: api.load(Path("x.yaml")))
+    monkeypatch.setattr(reference, "catalog", lambda *_: api.load(Path("x.yaml")))
     assert run(["catalog"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -236,7 +236,7 @@ def test_a_crash_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(api, "catalog", broken)
+    monkeypatch.setattr(reference, "catalog", broken)
     assert run(["catalog"]) == 2
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
@@ -251,6 +251,6 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "catalog", stop)
+    monkeypatch.setattr(reference, "catalog", stop)
     assert run(["catalog"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted"
