@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dcplan.assess.ecmp import Ecmp
     from dcplan.assess.result import Assessment
     from dcplan.assess.view import NetworkView
-    from dcplan.design.result import Demand, Infeasible
+    from dcplan.design.result import Infeasible
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding
     from dcplan.model.network import Network, Pair
@@ -145,6 +145,7 @@ def plan(
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.engine import Options, design
     from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import traffic_of
     from dcplan.model.states import promised_states
 
     tell = progress or (lambda _line: None)
@@ -160,7 +161,7 @@ def plan(
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
-    traffic = _traffic(network, states)
+    traffic = traffic_of(network, states)
     if isinstance(traffic, Infeasible):
         return traffic
     jobs, demands = traffic
@@ -216,23 +217,6 @@ def _assessed(
         for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
     ]
     return assess(network, view, states, jobs), tuple(rows)
-
-
-def _traffic(
-    network: Network, states: Sequence[State]
-) -> tuple[tuple[JobTraffic, ...], tuple[Demand, ...]] | Infeasible:
-    """What jobs and fixed services ask in every state."""
-    from dcplan.design.result import Infeasible
-    from dcplan.design.traffic import fixed_demands, job_traffic
-
-    jobs: list[JobTraffic] = []
-    for job in network.jobs:
-        found = job_traffic(network, job, states)
-        if isinstance(found, Infeasible):
-            return found
-        jobs.append(found)
-    asked = [demand for job in jobs for demand in job.demands]
-    return tuple(jobs), (*asked, *fixed_demands(network, states))
 
 
 def open_plan(path: Path) -> Plan:
@@ -291,6 +275,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import traffic_of
     from dcplan.design.verify import verify as check_design
     from dcplan.inherit import having
     from dcplan.model.states import promised_states
@@ -306,7 +291,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     states = promised_states(network)
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
-    traffic = _traffic(network, states)
+    traffic = traffic_of(network, states)
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic

@@ -2,32 +2,76 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dcplan import optical
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from dcplan.interop.gnpy.export import Exported
+    from dcplan.design.result import Infeasible
+    from dcplan.interop.exported import Exported
     from dcplan.interop.imported import Imported
     from dcplan.model.network import Network
 
 
-def export(network: Network, form: str, mode: str | None = None) -> Exported:
-    """The designed network as files of another program, with what these cannot say. `form`: gnpy.
+def export(
+    network: Network,
+    form: str,
+    *,
+    mode: str | None = None,
+    whole: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Exported | Infeasible:
+    """The designed network as files of another program, with what these cannot say. `form`: gnpy, mps or lp.
 
-    mode: whose full load the files hold for, as `TRANSPONDER:MODE`; none: that which closes on most fibers.
-    UsageError for a form or mode that is not there.
+    mode: of gnpy, whose full load the files hold for, as `TRANSPONDER:MODE`; none: that which closes on most fibers.
+    whole: of mps and lp, the ILP of all states in place of the master with its cuts, which takes a solve. Infeasible
+    where that has no answer. UsageError for a form or mode that is not there, and for what goes with another form.
     """
     from dcplan.interop import EXPORTS, check_form
+
+    check_form(form, EXPORTS)
+    if mode is not None and form != "gnpy":
+        raise UsageError(f"--mode goes with `dcplan export gnpy`, not with {form}")
+    if form != "gnpy":
+        return _program(network, form, progress, whole=whole)
+    if whole:
+        raise UsageError("--whole goes with `dcplan export mps` and `lp`, not with gnpy")
     from dcplan.interop.gnpy.comb import mode_for
     from dcplan.interop.gnpy.export import export as write
 
-    check_form(form, EXPORTS)
     light = optical.optics(network)
     return write(network, light.fibers, light.lightpaths, mode_for(network, light.lightpaths, mode))
+
+
+def _program(
+    network: Network, form: str, progress: Callable[[str], None] | None, *, whole: bool
+) -> Exported | Infeasible:
+    from dcplan.design.audit import audit
+    from dcplan.design.circuits import lightpaths_of
+    from dcplan.design.engine import Options
+    from dcplan.design.problem import problem
+    from dcplan.design.program_text import lp_text, mps_text
+    from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import traffic_of
+    from dcplan.interop.exported import Exported
+    from dcplan.model.states import promised_states
+
+    states = promised_states(network)
+    light = optical.optics(network)
+    traffic = traffic_of(network, states)
+    if isinstance(traffic, Infeasible):
+        return traffic
+    made = problem(network, light.lines, (*light.lightpaths, *lightpaths_of(network)), traffic[1], states)
+    limits = network.policy.solver
+    found = audit(made, Options(time_limit_s=limits.time_limit_s, gap=limits.gap, progress=progress), whole=whole)
+    if isinstance(found, Infeasible):
+        return found
+    write = lp_text if form == "lp" else mps_text
+    return Exported({f"program.{form}": write(found.program, found.words)}, found.notes)
 
 
 def import_(

@@ -175,7 +175,7 @@ def route(
     on_hops: dict[Hop, dict[int, float]] = {}
     asked: list[tuple[int, tuple[int, ...]]] = []
     free = {d: demand for d, demand in demands.items() if d not in ways}
-    for s, (source, mine) in enumerate(_by_source(free).items()):
+    for s, (source, mine) in enumerate(by_source(free).items()):
         asked += _from_source(program, f"{tag}s{s}", on_links, source, {d: demands[d] for d in mine}, rates, short)
     for d, listed in ways.items():
         asked.append(_on_ways(program, f"{tag}d{d}", on_hops, listed, d, rates[d], short))
@@ -299,7 +299,7 @@ def price(
                 program.row(f"most{tag}l{i}", {column: 1.0} | installed_on(problem, bought, problem.top(i)), upper=0)
 
 
-def _by_source(demands: Mapping[int, Demand]) -> dict[SiteId, list[int]]:
+def by_source(demands: Mapping[int, Demand]) -> dict[SiteId, list[int]]:
     """Demands by one of their ends, so that few sources cover all of them (greedy vertex cover)."""
     left = dict(demands)
     found: dict[SiteId, list[int]] = {}

@@ -88,6 +88,20 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
     return tuple(found)
 
 
+def traffic_of(
+    network: Network, states: Sequence[State]
+) -> tuple[tuple[JobTraffic, ...], tuple[Demand, ...]] | Infeasible:
+    """What jobs and fixed services ask in every state."""
+    jobs: list[JobTraffic] = []
+    for job in network.jobs:
+        found = job_traffic(network, job, states)
+        if isinstance(found, Infeasible):
+            return found
+        jobs.append(found)
+    asked = [demand for job in jobs for demand in job.demands]
+    return tuple(jobs), (*asked, *fixed_demands(network, states))
+
+
 def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites."""
     load, about = workload(network, job), network.jobs[job]

@@ -7,8 +7,8 @@ from dcplan.errors import UsageError
 
 IMPORTS = ("gnpy", "sndlib", "topohub")
 """Formats of other programs that dcplan reads."""
-EXPORTS = ("gnpy",)
-"""Formats of other programs that dcplan writes."""
+EXPORTS = ("gnpy", "mps", "lp")
+"""Formats of other programs that dcplan writes: GNPy's files, and programs for solvers."""
 
 
 def check_form(form: str, forms: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from dcplan.optics.line import design_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dcplan.interop.gnpy.export import Exported
+    from dcplan.interop.exported import Exported
     from dcplan.model.network import Network
     from dcplan.optics.budget import Lightpath
 

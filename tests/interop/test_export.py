@@ -20,7 +20,7 @@ from tests.interop.oracle import digest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dcplan.interop.gnpy.export import Exported
+    from dcplan.interop.exported import Exported
 
 ORACLE: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
 WITHIN_DB = 0.2

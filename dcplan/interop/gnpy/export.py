@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dcplan.interop.exported import Exported
 from dcplan.interop.gnpy.boost import boosts
 from dcplan.interop.gnpy.library import Settings, fiber_entries, si, transceivers
 from dcplan.interop.gnpy.lost import notes
@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from dcplan.optics.budget import Lightpath
     from dcplan.optics.journey import Way
     from dcplan.optics.line import NoLine
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """Files for another program, and what they cannot say."""
-
-    files: Mapping[str, str]
-    """Text by file name."""
-    notes: tuple[str, ...]
-    """What crosses over in part or not at all, an item each."""
 
 
 def export(
