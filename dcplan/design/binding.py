@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
 from dcplan.design.arrays import arrays
+from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import TBPS, USD
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
 from dcplan.design.shores import ShoreCuts
-from dcplan.design.sizing import Sized, size
+from dcplan.design.sizing import Sized
 from dcplan.design.spectrum import used_slots
 from dcplan.errors import SolverError
 from dcplan.units import money
@@ -84,10 +85,10 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     if until.over:
         return "not known: the search was ended"
     try:
-        found = size(replace(task, until=until, problem=replace(made, network=grown, choices=choices)))
+        found = size_all(replace(task, until=until, problem=replace(made, network=grown, choices=choices)))
     except SolverError:
         found = None
-    if found is None or found.status != "optimal":
+    if not isinstance(found, Sized) or found.status != "optimal":
         return "not known: the search was ended"
     saved = sized.cost_usd - found.cost_usd
     return f"one more would save {money(saved)}" if saved > task.gap * sized.cost_usd else "one more would save nothing"

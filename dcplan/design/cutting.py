@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.check import StateCheck, StateChecker
 from dcplan.design.cuts import Cut
+from dcplan.design.few import NOBODY, Few, write_in_few
 from dcplan.design.formulation import TBPS, Bought, carry, master
 from dcplan.design.order import in_file_order
 from dcplan.design.program import Row as ProgramRow
@@ -65,6 +66,10 @@ class Task:
     gap: float
     until: Until
     say: Callable[[str], None]
+    few: Few = NOBODY
+    """The demands whose routes are counted, with their ways."""
+    written: tuple[int, ...] = ()
+    """States that stand in the master with their traffic, counted demands on few routes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +134,13 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
 
     program, bought = master(task.problem, task.slots)
     if rounding:
-        in_file_order(program, task.problem, bought, task.slots, task.ways)
+        in_file_order(program, task.problem, bought, task.slots, {**task.ways, **task.few.ways})
     if task.protected:
         protect(program, task.problem, bought, task.ways)
     alone = len(task.problem.states) == 1 and not task.protected
-    if alone or task.problem.priced:
+    for k in task.written:
+        write_in_few(program, task.problem, bought, task.ways, task.few, k)
+    if (alone or task.problem.priced) and 0 not in task.written:
         carry(program, task.problem, bought, 0, task.ways)
     table = arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)

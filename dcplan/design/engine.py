@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
@@ -11,12 +12,14 @@ from dcplan.design.blocked import blocked
 from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task, root, start
+from dcplan.design.few import Few, counted
+from dcplan.design.few_routes import Lit, picks
+from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.problem import Problem, problem
 from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
 from dcplan.design.routing import route_states, too_late
-from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import relative_gap, require, version
 from dcplan.design.spectrum import Misfit, assign, placement, used_slots
 from dcplan.design.verify import verify
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.cutting import Held, Loop
     from dcplan.design.result import Channel, Demand, Routing
+    from dcplan.design.sizing import Sized
     from dcplan.design.ways import Ways
     from dcplan.model.network import FiberId, Network
     from dcplan.model.states import State
@@ -149,8 +153,17 @@ def _held(task: Task, listed: dict[int, Ways], late: Sequence[int]) -> Task:
     """The task with demands held to ways within their latency limit."""
     made = task.problem
     task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
-    listed |= _listed(made, late, task.until)
-    return replace(task, ways={d: ways.ways for d, ways in listed.items()})
+    listed |= _listed(made, [d for d in late if d not in listed], task.until)
+    return replace(task, ways={**task.ways, **{d: listed[d].ways for d in late}})
+
+
+def _counted(task: Task, listed: dict[int, Ways]) -> Task:
+    """The task with the ways of demands that may take few routes at a time."""
+    made = task.problem
+    mine = counted(made)
+    listed |= _listed(made, mine, task.until)
+    complete = all(listed[d].complete for d in mine)
+    return replace(task, few=Few({d: listed[d].ways for d in mine}, complete)) if mine else task
 
 
 def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
@@ -183,10 +196,13 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
     known: tuple[Held, ...] = ()
     begun: Loop | None = None
     if not task.protected:
+        task = _counted(task, listed)
         task, begun = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
-        sized = size(task, known, begun)
+        sized = size_all(task, known, begun)
         begun = None
+        if isinstance(sized, Infeasible):
+            return replace(sized, reason="; ".join((sized.reason, *_capped(made, listed))))
         if sized is None:
             held = bool(task.ways) and not task.protected
             return blocked(task) or explain(
@@ -198,7 +214,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
         if task.protected:
             routing = route_couples(made, task.ways, sized.counts)
         else:
-            routing = route_states(made, task.ways, sized.counts)
+            routing = _routed(task, sized.counts)
             late = [d for d in too_late(made, routing) if d not in task.ways]
             if late:
                 task = _held(task, listed, late)
@@ -212,6 +228,14 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
         fewer = (used_slots(made, sized.counts)[fiber] - 1) // max(1, sized.pairs[fiber])
         task = replace(task, slots={**task.slots, fiber: min(fewer, task.slots[fiber] - 1)})
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
+
+
+def _routed(task: Task, counts: Sequence[int]) -> tuple[Routing, ...]:
+    made = task.problem
+    if not task.few.ways:
+        return route_states(made, task.ways, counts)
+    lit = Lit(made, task.ways, task.few, counts, task.deadline_s)
+    return route_states(made, task.ways, counts, partial(picks, lit))
 
 
 def _design(

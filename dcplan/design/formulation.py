@@ -48,6 +48,8 @@ class Loads:
     """Only the traffic that is held to listed ways, by the tier of wavelengths that it must fit."""
     asked: tuple[tuple[int, tuple[int, ...]], ...]
     """(row, demands whose rates add up to its right side)."""
+    on_ways: Mapping[int, Sequence[tuple[Way, int]]]
+    """Of each demand that is held to listed ways, these with their columns."""
 
 
 def buy(program: Program, problem: Problem) -> Bought:
@@ -177,12 +179,16 @@ def route(
     free = {d: demand for d, demand in demands.items() if d not in ways}
     for s, (source, mine) in enumerate(by_source(free).items()):
         asked += _from_source(program, f"{tag}s{s}", on_links, source, {d: demands[d] for d in mine}, rates, short)
-    for d, listed in ways.items():
-        asked.append(_on_ways(program, f"{tag}d{d}", on_hops, listed, d, rates[d], short))
+    on_ways = {d: _on_ways(program, f"{tag}d{d}", on_hops, listed) for d, listed in ways.items()}
+    for d, columns in on_ways.items():
+        carried = dict.fromkeys((column for _, column in columns), 1.0)
+        slack = {short[d]: 1.0} if d in short else {}
+        need = rates[d] * TBPS
+        asked.append((program.row(f"ways{tag}d{d}", carried | slack, need, need), (d,)))
     link_of = {lightpath: ends for ends, lightpaths in links.items() for lightpath in lightpaths}
     for (lightpath, _), terms in sorted(on_hops.items()):
         on_links[link_of[lightpath]] |= terms
-    return Loads(on_links, nested(on_hops), tuple(asked))
+    return Loads(on_links, nested(on_hops), tuple(asked), on_ways)
 
 
 def _from_source(
@@ -218,24 +224,16 @@ def _from_source(
 
 
 def _on_ways(
-    program: Program,
-    tag: str,
-    on_hops: dict[Hop, dict[int, float]],
-    listed: Sequence[Way],
-    demand: int,
-    rate_gbps: float,
-    short: Mapping[int, int],
-) -> tuple[int, tuple[int, ...]]:
-    """Traffic on the listed ways + short = what the demand asks."""
-    carried: dict[int, float] = {}
+    program: Program, tag: str, on_hops: dict[Hop, dict[int, float]], listed: Sequence[Way]
+) -> tuple[tuple[Way, int], ...]:
+    """A column of traffic for each listed way, and what it puts on hops."""
+    columns = []
     for w, way in enumerate(listed):
         flow = program.column(f"y{tag}w{w}")
-        carried[flow] = 1.0
+        columns.append((way, flow))
         for hop in way.hops:
             on_hops.setdefault(hop, {})[flow] = 1.0
-    slack = {short[demand]: 1.0} if demand in short else {}
-    need = rate_gbps * TBPS
-    return program.row(f"ways{tag}", carried | slack, need, need), (demand,)
+    return tuple(columns)
 
 
 def capacity(
@@ -274,17 +272,25 @@ def whole(problem: Problem, ways: Mapping[int, Sequence[Way]] | None = None) -> 
     return program
 
 
-def carry(program: Program, problem: Problem, bought: Bought, k: int, ways: Mapping[int, Sequence[Way]]) -> None:
+def carry(
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    k: int,
+    ways: Mapping[int, Sequence[Way]],
+    short: Mapping[int, int] | None = None,
+) -> Loads:
     """The traffic of a state, all of it, on what survives of what is bought; in the healthy state with its price."""
     state = problem.states[k]
     links = problem.links(problem.alive(state))
     rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
     asking = {d: problem.demands[d] for d, asked in rates.items() if asked > 0}
     listed = {d: [way for way in ways[d] if k not in way.broken] for d in asking if d in ways}
-    loads = route(program, f"k{k}", links, asking, rates, listed, {})
+    loads = route(program, f"k{k}", links, asking, rates, listed, short or {})
     capacity(program, problem, bought, links, loads, f"k{k}")
     if state.healthy:
         price(program, problem, bought, links, loads, f"k{k}")
+    return loads
 
 
 def price(

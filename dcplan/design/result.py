@@ -23,6 +23,8 @@ class Demand:
     """The training job it serves; none for a fixed demand."""
     scheme: str = "reroute"
     """How it survives failures."""
+    max_paths: int | None = None
+    """Routes that it may take at a time at most; none: any number."""
 
     @property
     def protected(self) -> bool:

@@ -15,7 +15,7 @@ from dcplan.design.ways import nested
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.result import Demand, Wavelengths
     from dcplan.design.ways import Way
@@ -32,6 +32,8 @@ NOTHING = 1e-7
 Arc = tuple[int, bool]
 """A lit lightpath and whether it is walked from its second end to its first."""
 Path = tuple[Hop, ...]
+Routes = frozenset[tuple[int, ...]]
+"""Chains of lightpaths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +72,42 @@ def lit_of(problem: Problem, counts: Sequence[float]) -> dict[int, Lit]:
     return found
 
 
-def route_states(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[float]) -> tuple[Routing, ...]:
+def route_states(
+    problem: Problem,
+    ways: Mapping[int, Sequence[Way]],
+    counts: Sequence[float],
+    held: Callable[[int, Mapping[int, Routes]], Mapping[int, Sequence[Way]]] | None = None,
+) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
-    only. SolverError where a state cannot be carried: sizing promised that it can.
+    only, and those that `held` names in a state, which is told their healthy routes. SolverError where a state cannot
+    be carried: sizing promised that it can.
     """
     lit = lit_of(problem, counts)
     healthy: dict[int, list[tuple[Path, float]]] = {}
     found = []
-    for state in problem.states:
+    for k, state in enumerate(problem.states):
         alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
-        flows = _route(problem, state, alive, ways, {} if state.healthy else healthy)
+        before = {} if state.healthy else healthy
+        few = held(k, {d: _chains(paths) for d, paths in before.items()}) if held else {}
+        before = {
+            d: paths if d not in few else [(path, gbps) for path, gbps in paths if _is_among(path, few[d])]
+            for d, paths in before.items()
+        }
+        flows = _route(problem, state, alive, {**ways, **few}, before)
         if state.healthy:
             healthy = flows
         found.append(_routing(problem, state, lit, flows))
     return tuple(found)
+
+
+def _chains(paths: Sequence[tuple[Path, float]]) -> Routes:
+    return frozenset(tuple(i for i, _ in path) for path, _ in paths)
+
+
+def _is_among(path: Path, ways: Sequence[Way]) -> bool:
+    return any(way.lightpaths == tuple(i for i, _ in path) for way in ways)
 
 
 def too_late(problem: Problem, routing: Sequence[Routing]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import circuits, cost, existing
 from dcplan.design.problem import rate, whole_rate
+from dcplan.design.route_count import too_many_routes
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
 from dcplan.model.states import HEALTHY
@@ -49,8 +50,8 @@ def verify(
     line_of = {line.fiber: line for line in lines}
     wanted = list(states)
     faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
-    if faults:
-        return tuple(faults)  # the rest reads what these name
+    if faults:  # the rest reads what these name
+        return tuple(faults)
     faults += _channels(network, paths, design)
     if any(channel.lightpath not in paths for channel in design.channels):
         return tuple(faults)
@@ -63,6 +64,7 @@ def verify(
         faults += _protected(paths, wanted, demands, design)
     else:
         faults += _routed(paths, wanted, demands, design)
+    faults += too_many_routes(demands, design)
     faults += _money(network, line_of, paths, design)
     faults += _proof(wanted, design, gap)
     return tuple(faults)
@@ -198,6 +200,7 @@ def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
             and other.gbps.keys() == demand.gbps.keys()
             and all(isclose(other.gbps[state], gbps, rel_tol=CLOSE) for state, gbps in demand.gbps.items())
             and _same_limit(other.max_latency_ms, demand.max_latency_ms)
+            and other.max_paths == demand.max_paths
         )
         if not same:
             yield f"demand {demand.id} is not the one that was asked"

@@ -1,0 +1,70 @@
+"""Demands that may take few routes at a time: binaries say which of the listed ways a state uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.design.formulation import TBPS, write_state
+from dcplan.design.problem import Problem, rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.formulation import Bought, Loads
+    from dcplan.design.program import Program
+    from dcplan.design.ways import Way
+
+Chain = tuple[int, ...]
+"""Lightpaths one after the other: what counts as a route, whatever wavelengths it rides on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Few:
+    """The listed ways of the demands whose routes are counted."""
+
+    ways: Mapping[int, Sequence[Way]]
+    complete: bool
+    """All there are, of each of them: then a bound over them is a bound."""
+
+
+NOBODY = Few({}, complete=True)
+
+
+def counted(problem: Problem) -> tuple[int, ...]:
+    """The demands that may take so many routes at a time and no more."""
+    return tuple(d for d, demand in enumerate(problem.demands) if demand.max_paths is not None)
+
+
+def write_in_few(
+    program: Program,
+    problem: Problem,
+    bought: Bought,
+    ways: Mapping[int, Sequence[Way]],
+    few: Few,
+    k: int,
+    short: Mapping[int, int] | None = None,
+) -> None:
+    """State `k` written out whole beside what is bought, each counted demand on few routes."""
+    everyone = {**ways, **few.ways}
+    hold(program, problem, few, k, write_state(program, problem, bought, everyone, k, short or {}), f"k{k}")
+
+
+def hold(program: Program, problem: Problem, few: Few, k: int, loads: Loads, tag: str) -> None:
+    """Per counted demand: binary z for each route, its traffic ≤ rate × z, Σ z ≤ the routes that it may take."""
+    for d, columns in loads.on_ways.items():
+        most = problem.demands[d].max_paths
+        if d not in few.ways or most is None:
+            continue
+        chains: dict[Chain, dict[int, float]] = {}
+        for way, column in columns:
+            chains.setdefault(way.lightpaths, {})[column] = 1.0
+        if len(chains) <= most:
+            continue
+        asked = rate(problem.demands[d], problem.states[k]) * TBPS
+        used = {}
+        for w, terms in enumerate(chains.values()):
+            z = program.column(f"z{tag}d{d}w{w}", 0.0, 1, integer=True)
+            used[z] = 1.0
+            program.row(f"used{tag}d{d}w{w}", terms | {z: -asked}, upper=0)
+        program.row(f"few{tag}d{d}", used, upper=most)

@@ -1,0 +1,35 @@
+"""Checks that no demand takes more routes at a time than it may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.model.states import HEALTHY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dcplan.design.result import Demand, Design
+
+
+def too_many_routes(demands: Sequence[Demand], design: Design) -> Iterator[str]:
+    """Demands that take more chains of lightpaths in a state than they may; under one-plus-one, more couples of them.
+
+    Which wavelengths of a lightpath a route rides on makes no other route of it.
+    """
+    counted = {demand.id: demand.max_paths for demand in demands if demand.max_paths is not None}
+    for routing in design.routing:
+        routes: dict[str, list[tuple[str, ...]]] = {name: [] for name in counted}
+        for flow in routing.flows:
+            if flow.demand in routes:
+                routes[flow.demand].append(flow.lightpaths)
+        for name, taken in routes.items():
+            if design.scheme == "one-plus-one":
+                if routing.state != HEALTHY.name:
+                    continue
+                many = len({frozenset(couple) for couple in zip(taken[::2], taken[1::2], strict=False)})
+                what = "couples of routes"
+            else:
+                many, what = len(set(taken)), "routes"
+            if many > counted[name]:
+                yield f"{routing.state}: {name} takes {many} {what}, it may take {counted[name]}"
