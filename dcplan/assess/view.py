@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dcplan.design.routing import max_min
+from dcplan.design.fair import max_min
 from dcplan.model.states import HEALTHY
 from dcplan.training.step import Links
 
@@ -89,7 +89,20 @@ class NetworkView:
             fixed & names,
             last=late & names,
             reserved=self._set_aside,
+            held=self._held(state, names),
         )
+
+    def _held(self, state: State, names: frozenset[str]) -> dict[str, list[tuple[str, ...]]]:
+        """The routes of demands that may take few: those of the plan in the state, else what is left when healthy."""
+        counted = {demand.id for demand in self.design.demands if demand.max_paths is not None} & names
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for source in (state, HEALTHY):
+            routes: dict[str, dict[tuple[str, ...], None]] = {}
+            for flow in self.flows(source):
+                if flow.demand in counted:
+                    routes.setdefault(flow.demand, {})[flow.lightpaths] = None
+            found = {name: list(chains) for name, chains in routes.items()} | found
+        return found
 
     @cached_property
     def _couples(self) -> dict[str, list[tuple[Flow, Flow]]]:

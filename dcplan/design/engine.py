@@ -86,6 +86,10 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
+    if any(demand.protected and demand.max_paths for demand in demands):
+        raise SolverError(
+            "max_paths goes with scheme reroute or none, not yet with one-plus-one: leave one of them out"
+        )
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop):
         result = _searched(network, lines, lightpaths, demands, states, options, until)

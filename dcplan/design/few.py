@@ -26,6 +26,19 @@ class Few:
     ways: Mapping[int, Sequence[Way]]
     complete: bool
     """All there are, of each of them: then a bound over them is a bound."""
+    nearest: int | None = None
+    """Only so many of those that survive a state are looked at in it, the shortest, and those over `lit`."""
+    lit: frozenset[int] = frozenset()
+    """Lightpaths."""
+
+    def surviving(self, k: int) -> dict[int, list[Way]]:
+        """The ways that are looked at in state `k`."""
+        found = {}
+        for d, ways in self.ways.items():
+            left = [way for way in ways if k not in way.broken]
+            near = len(left) if self.nearest is None else self.nearest
+            found[d] = [way for rank, way in enumerate(left) if rank < near or self.lit.issuperset(way.lightpaths)]
+        return found
 
 
 NOBODY = Few({}, complete=True)
@@ -46,7 +59,7 @@ def write_in_few(
     short: Mapping[int, int] | None = None,
 ) -> None:
     """State `k` written out whole beside what is bought, each counted demand on few routes."""
-    everyone = {**ways, **few.ways}
+    everyone = {**ways, **few.surviving(k)}
     hold(program, problem, few, k, write_state(program, problem, bought, everyone, k, short or {}), f"k{k}")
 
 

@@ -16,6 +16,7 @@ from dcplan.design.few import write_in_few
 from dcplan.design.few_reason import too_few
 from dcplan.design.few_routes import Lit, carried
 from dcplan.design.formulation import USD, master
+from dcplan.design.program import Program, Row
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import Limits, now_s, relative_gap, solve
@@ -30,12 +31,19 @@ if TYPE_CHECKING:
 
 LAST_S = 10.0
 """What is given to adding where the time limit has passed [s]: all that a design may take beyond it."""
+FIRST = 0.4
+"""Share of the time that is left for the search over the shortest ways only."""
 ADDING_GAP = 0.01
 """Relative gap within which the least that must be added for a state is found."""
 BORDER = 1 + 1e-5
 """Factor on all rates where what was added carries a state only within the solver's tolerance."""
 WRITTEN = 3
 """States written out in the master at a time."""
+NEAREST = 30
+"""Ways per counted demand that are looked at when something is added, the shortest, beside those that are lit."""
+
+
+NONE = "infeasible"
 
 
 @dataclass(slots=True)
@@ -84,58 +92,70 @@ def _failing(task: Task, counts: Sequence[int]) -> list[int]:
 
 
 def _search(task: Task, sized: Sized, failing: Sequence[int]) -> Sized | None:
+    """First over the shortest ways of each demand, where it has many, for a good answer; then over all, for proof."""
     best = _Best(bound=sized.bound_usd * USD)
     _add(task, sized.counts, failing, best)
-    written = tuple(failing[:WRITTEN])
-    known: Sequence[Held] = sized.cuts
-    while not best.closed(task.gap):
-        loop = start(replace(task, written=written), known)
-        if not root(loop):
-            return None
-        values = _of_master(loop, best)
-        if values is None:
-            if best.reason == "infeasible":
-                return None
-            break
-        counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
-        failing = _failing(task, counts)
-        if not failing:
-            pairs = {fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()}
-            _offer(best, counts, pairs, cost(loop, values))
-            break
-        _add(task, counts, failing, best)
-        more = [k for k in failing if k not in written][:WRITTEN]
-        if not more:
-            best.reason = "tolerance of the solver"
-            break
-        written, known = (*written, *more), tuple(loop.cuts.values())
+    if any(len(ways) > NEAREST for ways in task.few.ways.values()):
+        until_s = now_s() + FIRST * max(0.0, task.deadline_s - now_s())
+        near = replace(task.few, complete=False, nearest=NEAREST)
+        _refine(replace(task, few=near, deadline_s=until_s), sized.cuts, failing, best)
+    if not _refine(task, sized.cuts, failing, best):
+        return None
     if best.pairs is None:
         raise SolverError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
     return _sized(task, sized, best)
 
 
+def _refine(task: Task, known: Sequence[Held], failing: Sequence[int], best: _Best) -> bool:
+    """Solve the master with ever more states written out; False where it has no answer at all."""
+    written = tuple(failing[:WRITTEN])
+    while not best.closed(task.gap):
+        loop = start(replace(task, written=written), known)
+        if not root(loop):
+            return False
+        values = _of_master(loop, best)
+        if values is None:
+            return best.reason != NONE
+        counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
+        failing = _failing(task, counts)
+        if not failing:
+            pairs = {fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()}
+            _offer(best, counts, pairs, cost(loop, values))
+            return True
+        _add(task, counts, failing, best)
+        more = [k for k in failing if k not in written][:WRITTEN]
+        if not more:
+            best.reason = "tolerance of the solver"
+            return True
+        written, known = (*written, *more), tuple(loop.cuts.values())
+    return True
+
+
 def _of_master(loop: Loop, best: _Best) -> tuple[float, ...] | None:
-    """An answer of the master that carries every state at least with splittable traffic; None when time is up."""
-    task = loop.task
-    while True:
-        left = task.deadline_s - now_s()
-        if left <= 0:
-            best.reason = "time limit"
-            return None
-        solved = solve(task.solver, loop.program, Limits(left, task.gap / 2))
-        if solved.status == "infeasible":
-            best.reason = "infeasible"
-            return None
-        if solved.bound is not None and task.few.complete:
-            best.bound = max(best.bound, solved.bound)
+    """An answer of the master, no dearer than the best so far, that carries every state if traffic splits freely.
+
+    None, with the reason in `best`, where there is none, time is up, or the best so far is proven.
+    """
+    task, prices = loop.task, {i: column.cost for i, column in enumerate(loop.program.columns) if column.cost}
+    while (left := task.deadline_s - now_s()) > 0:
+        rows = [*loop.program.rows, Row("cheaper", prices, -inf, best.cost)] if best.pairs else loop.program.rows
+        solved = solve(task.solver, Program(loop.program.columns, rows), Limits(left, task.gap / 2))
+        best.reason = solved.reason
+        if task.few.complete:
+            if solved.bound is not None:
+                best.bound = max(best.bound, min(solved.bound, best.cost))
+            if solved.status == "infeasible" and best.pairs:
+                best.bound = best.cost
         task.say(f"cost US$ {best.cost / USD:,.0f}, bound US$ {best.bound / USD:,.0f}, {len(loop.cuts)} cuts")
+        if solved.status == "infeasible" and not best.pairs:
+            best.reason = NONE
         if solved.objective is None or best.closed(task.gap):
-            best.reason = solved.reason
             return None
         values = whole(loop, solved.values)
         if not separate(loop, values):
-            best.reason = solved.reason
             return values
+    best.reason = "time limit"
+    return None
 
 
 def _add(task: Task, counts: Sequence[int], failing: Sequence[int], best: _Best) -> None:
@@ -173,7 +193,9 @@ def _more(
     grown = tuple(
         replace(demand, gbps={**demand.gbps, state: demand.gbps.get(state, 0.0) * border}) for demand in problem.demands
     )
-    write_in_few(program, replace(problem, demands=grown), bought, task.ways, task.few, k)
+    lit = frozenset(choice.lightpath for choice, count in zip(problem.choices, floor, strict=True) if count)
+    near = replace(task.few, nearest=NEAREST, lit=lit)
+    write_in_few(program, replace(problem, demands=grown), bought, task.ways, near, k)
     solved = solve(task.solver, program, Limits(time_s, ADDING_GAP))
     if solved.objective is None:
         return None

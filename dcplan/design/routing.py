@@ -1,4 +1,4 @@
-"""Routes the traffic of each state over what is lit, and shares it out where it does not suffice."""
+"""Routes the traffic of each state over what is lit."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.result import Demand, Wavelengths
+    from dcplan.design.result import Demand
     from dcplan.design.ways import Way
     from dcplan.model.network import Pair, SiteId
     from dcplan.model.states import State
-    from dcplan.optics.budget import Lightpath
 
 MOVE = 1e4
 """Cost of moving traffic away from its healthy route, in ms: more than any detour, so that what can stay does."""
 DUST = 1e-7
 """Flow below this share of a demand is rounding and is given to the demand's largest flow."""
-NOTHING = 1e-7
-"""A fraction below this is the rounding of what others hold."""
 Arc = tuple[int, bool]
 """A lit lightpath and whether it is walked from its second end to its first."""
 Path = tuple[Hop, ...]
@@ -284,104 +281,3 @@ def _tidy(asked: float, paths: Sequence[tuple[Path, float]]) -> list[tuple[Path,
     order = sorted(kept, key=lambda path: (-round(kept[path], 6), path))
     rest = asked - sum(kept[path] for path in order[1:])
     return [(order[0], rest), *((path, kept[path]) for path in order[1:])]
-
-
-def max_min(
-    lightpaths: Sequence[Lightpath],
-    wavelengths: Sequence[Wavelengths],
-    state: State,
-    wanted: Sequence[tuple[str, Pair, float]],
-    first: frozenset[str] = frozenset(),
-    most: float = inf,
-    *,
-    last: frozenset[str] = frozenset(),
-    reserved: Mapping[str, float] | None = None,
-) -> dict[str, float]:
-    """Max-min fair share of each demand on the wavelengths that survive a state.
-
-    wanted: (name, ends, Gb/s in each direction). Those named in `first` are served before all others, up to 1; those in
-    `last` when the others have what they want, up to 1; then the others up to `most` times what they want. `reserved`:
-    what is set aside on a lightpath [Gb/s]. Progressive filling: raise the common fraction, freeze the demands that
-    block it (a positive dual), go on with the rest (Bertsekas and Gallager, Data Networks, 6.5.2). Latency limits are
-    left aside: what arrives late arrives. A demand whose ends are parted, or gone, gets 0.
-    """
-    asked = list(wanted)
-    capacity = _capacity(lightpaths, wavelengths, state, reserved or {})
-    fixed: dict[str, float] = {}
-    before, behind = [one for one in asked if one[0] in first], [one for one in asked if one[0] in last]
-    between = [one for one in asked if one[0] not in first | last]
-    turns = [(before, 1.0), *([(between, 1.0), (behind, 1.0)] if behind else []), (between, most)]
-    for group, cap in turns:
-        rising = [one for one in group if one[2] > 0]
-        fixed = {name: share for name, share in fixed.items() if name not in {one[0] for one in rising}}
-        fixed |= {name: cap if cap < inf else 1.0 for name, _, gbps in group if gbps <= 0}
-        while rising:
-            level, blocked = _raise(capacity, asked, fixed, [name for name, _, _ in rising], cap)
-            fixed |= dict.fromkeys(blocked, level)
-            rising = [one for one in rising if one[0] not in blocked]
-    return {name: fixed[name] for name, _, _ in asked}
-
-
-def _capacity(
-    lightpaths: Sequence[Lightpath], wavelengths: Sequence[Wavelengths], state: State, reserved: Mapping[str, float]
-) -> dict[Pair, float]:
-    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    found: dict[Pair, float] = {}
-    for name, gbps in sorted(reserved.items()):
-        if not state.breaks(by_id[name].route):
-            found[by_id[name].route.ends] = found.get(by_id[name].route.ends, 0.0) - gbps
-    for lit in wavelengths:
-        route = by_id[lit.lightpath].route
-        if not state.breaks(route):
-            found[route.ends] = found.get(route.ends, 0.0) + lit.count * lit.rate_gbps
-    return {ends: max(0.0, gbps) for ends, gbps in sorted(found.items())}
-
-
-def _raise(
-    capacity: Mapping[Pair, float],
-    asked: Sequence[tuple[str, Pair, float]],
-    fixed: Mapping[str, float],
-    rising: Sequence[str],
-    most: float,
-) -> tuple[float, list[str]]:
-    """The highest common fraction of the rising demands, and which of them can rise no further."""
-    program = Program()
-    level = program.column("t", -1.0, most)
-    load: dict[Pair, dict[int, float]] = {ends: {} for ends in capacity}
-    rows: dict[str, int] = {}
-    for name, (source, target), gbps in asked:
-        share = fixed.get(name, 0.0)
-        if name in rising:
-            balance = _balance(program, load, source, target)
-            rows[name] = program.row(f"carried{len(program.rows)}", balance | {level: -gbps}, lower=0.0)
-        elif share > 0:
-            balance = _balance(program, load, source, target)
-            program.row(f"carried{len(program.rows)}", balance, lower=share * gbps * (1 - 1e-9))
-    for ends, terms in load.items():
-        program.row(f"link{len(program.rows)}", terms, upper=capacity[ends])
-    linear = Linear(program)
-    if linear.solve() != "optimal":
-        raise SolverError("the surviving rates could not be computed")
-    reached = linear.values[level] if linear.values[level] > NOTHING else 0.0
-    if reached >= most * (1 - 1e-9):
-        return most, list(rising)
-    blocked = [name for name in rising if linear.duals[rows[name]] > 1e-9]
-    return reached, blocked or list(rising)
-
-
-def _balance(
-    program: Program, load: Mapping[Pair, dict[int, float]], source: SiteId, target: SiteId
-) -> dict[int, float]:
-    """Add the flow of one demand over links, conserved on the way; returns what arrives."""
-    balance: dict[SiteId, dict[int, float]] = {target: {}}
-    for ends, terms in load.items():
-        for head, tail in (ends, ends[::-1]):
-            if tail != source and head != target:
-                column = program.column(f"f{len(program.columns)}")
-                terms[column] = 1.0
-                balance.setdefault(head, {})[column] = -1.0
-                balance.setdefault(tail, {})[column] = 1.0
-    for site, here in sorted(balance.items()):
-        if site not in (source, target):
-            program.row(f"balance{len(program.rows)}", here, 0, 0)
-    return balance[target]

@@ -84,7 +84,8 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
             for state in promises.kept_for(asked, (a, b))
             if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
         }
-        found.append(Demand(name, pair(a, b), gbps, asked.max_latency_ms, scheme=scheme_of(network, asked)))
+        limits = asked.max_latency_ms, None, scheme_of(network, asked), asked.max_paths
+        found.append(Demand(name, pair(a, b), gbps, *limits))
     return tuple(found)
 
 
@@ -150,7 +151,7 @@ def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraff
     fastest = min(kept, key=lambda option: (option.step_s, option.gbps, option.layout.name))
     chosen = min(_as_fast(network, plans, kept, fastest.step_s * (1 + TIE)), key=_frugal)
     demands = tuple(
-        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job, plans.scheme)
+        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job, plans.scheme, asked.max_paths)
         for (a, b), by_state in _by_pair(chosen.rates).items()
     )
     return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), demands)

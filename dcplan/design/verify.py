@@ -50,8 +50,8 @@ def verify(
     line_of = {line.fiber: line for line in lines}
     wanted = list(states)
     faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
-    if faults:  # the rest reads what these name
-        return tuple(faults)
+    if faults:
+        return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)
     if any(channel.lightpath not in paths for channel in design.channels):
         return tuple(faults)
@@ -196,11 +196,9 @@ def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
         other = mine.get(demand.id)
         same = (
             other is not None
-            and other.ends == demand.ends
-            and other.gbps.keys() == demand.gbps.keys()
+            and (other.ends, other.gbps.keys()) == (demand.ends, demand.gbps.keys())
             and all(isclose(other.gbps[state], gbps, rel_tol=CLOSE) for state, gbps in demand.gbps.items())
-            and _same_limit(other.max_latency_ms, demand.max_latency_ms)
-            and other.max_paths == demand.max_paths
+            and _same_limits(other, demand)
         )
         if not same:
             yield f"demand {demand.id} is not the one that was asked"
@@ -208,8 +206,10 @@ def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
         yield f"{len(mine)} demands are answered, {len(demands)} were asked"
 
 
-def _same_limit(one: float | None, other: float | None) -> bool:
-    return one == other or (one is not None and other is not None and isclose(one, other, rel_tol=CLOSE))
+def _same_limits(one: Demand, other: Demand) -> bool:
+    """A limit is never 0."""
+    latency = isclose(one.max_latency_ms or 0.0, other.max_latency_ms or 0.0, rel_tol=CLOSE)
+    return latency and one.max_paths == other.max_paths
 
 
 def _routed(

@@ -194,12 +194,13 @@ def traffic(plan: Plan) -> Table:
         flows = [flow for flow in healthy.flows if flow.demand == demand.id] if healthy else []
         asked = demand.gbps.get(healthy.state) if healthy else None
         head: list[Cell] = [say(demand.id), number(asked)]
-        limit = fixed(demand.max_latency_ms, 3)
+        limits = [fixed(demand.max_latency_ms, 3), fixed(demand.max_paths, 0)]
         if not flows:
-            rows.append((*head, say("no route", "bad"), number(None), number(None), limit))
+            rows.append((*head, say("no route", "bad"), number(None), number(None), *limits))
         for flow in flows:
-            rows.append((*head, say(_via(plan, flow.lightpaths)), number(flow.gbps), fixed(flow.latency_ms, 3), limit))
-            head, limit = [again(cell) for cell in head], again(limit)
+            taken = say(_via(plan, flow.lightpaths)), number(flow.gbps), fixed(flow.latency_ms, 3)
+            rows.append((*head, *taken, *limits))
+            head, limits = [again(cell) for cell in head], [again(cell) for cell in limits]
     columns = (
         text_column("demand", "Demand", 10),
         number_column("asked_gbps", "Asks", "Gb/s"),
@@ -207,6 +208,7 @@ def traffic(plan: Plan) -> Table:
         number_column("gbps", "Takes", "Gb/s"),
         number_column("latency_ms", "One way", "ms"),
         number_column("max_latency_ms", "At most", "ms"),
+        number_column("max_paths", "At most", "routes"),
     )
     return Table("traffic", "Traffic, healthy", columns, tuple(rows))
 

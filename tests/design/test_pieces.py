@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dcplan.design import cost
 from dcplan.design.couples import _couples
+from dcplan.design.fair import max_min
 from dcplan.design.problem import problem
 from dcplan.design.result import Wavelengths
-from dcplan.design.routing import max_min
 from dcplan.design.spectrum import Misfit, assign, used_slots
 from dcplan.model.states import HEALTHY, State, promised_states
 from tests.design import factory

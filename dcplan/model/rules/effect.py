@@ -187,6 +187,7 @@ def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
             alone = "the job stays in one site"
             yield ("jobs", name, "gradient_bits"), alone
             yield ("jobs", name, "targets"), alone
+            yield ("jobs", name, "max_paths"), alone
         elif not survived_by(network, job):
             yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
         if isinstance(job.plans, dict) and len(job.plans) == 1:
