@@ -15,7 +15,7 @@ from dcplan.design.cutting import Task, cost, root, separate, start, whole
 from dcplan.design.few import write_in_few
 from dcplan.design.few_reason import too_few
 from dcplan.design.few_routes import Lit, carried
-from dcplan.design.formulation import USD, master
+from dcplan.design.formulation import TBPS, USD, master
 from dcplan.design.program import Program, Row
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import Sized, size
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from dcplan.design.cutting import Held, Loop
     from dcplan.design.few_routes import Picked
+    from dcplan.design.formulation import Bought
+    from dcplan.design.problem import Problem
     from dcplan.model.network import FiberId
 
 LAST_S = 10.0
@@ -187,8 +189,7 @@ def _more(
     """The cheapest purchase with at least so many wavelengths that carries state `k`; None where there is none."""
     problem = task.problem
     program, bought = master(problem, task.slots)
-    for column, count in zip(bought.wavelengths, floor, strict=True):
-        program.columns[column] = replace(program.columns[column], lower=count)
+    _at_least(program, problem, bought, floor)
     state = problem.states[k].name
     grown = tuple(
         replace(demand, gbps={**demand.gbps, state: demand.gbps.get(state, 0.0) * border}) for demand in problem.demands
@@ -203,6 +204,19 @@ def _more(
     pairs = {fiber: round(solved.values[i]) for fiber, i in bought.pairs.items()}
     priced = zip(program.columns, solved.values, strict=True)
     return counts, pairs, sum(column.cost * round(value) for column, value in priced if column.cost)
+
+
+def _at_least(program: Program, problem: Problem, bought: Bought, floor: Sequence[int]) -> None:
+    """No less than so many of each choice; of a circuit of which one module may be picked, no less capacity."""
+    alone = [i for name, i in problem.circuits.items() if problem.network.circuits[name].pick == "one"]
+    picked = {j for i in alone for j in problem.offered[i]}
+    for j, (column, count) in enumerate(zip(bought.wavelengths, floor, strict=True)):
+        if j not in picked:
+            program.columns[column] = replace(program.columns[column], lower=count)
+    for i in alone:
+        gbps = {j: problem.choices[j].gbps for j in problem.offered[i]}
+        terms = {bought.wavelengths[j]: value * TBPS for j, value in gbps.items()}
+        program.row(f"least{i}", terms, lower=TBPS * sum(value * floor[j] for j, value in gbps.items()))
 
 
 def _offer(best: _Best, counts: tuple[int, ...], pairs: Mapping[FiberId, int], total: float) -> None:
