@@ -238,7 +238,7 @@ def _routed(task: Task, counts: Sequence[int]) -> tuple[Routing, ...]:
     made = task.problem
     if not task.few.ways:
         return route_states(made, task.ways, counts)
-    lit = Lit(made, task.ways, task.few, counts, task.deadline_s)
+    lit = Lit(made, task.ways, task.few, counts, task.until)
     return route_states(made, task.ways, counts, partial(picks, lit))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.formulation import TBPS, write_state
+from dcplan.design.formulation import TBPS, carry
 from dcplan.design.problem import Problem, rate
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def write_in_few(
     short: Mapping[int, int] | None = None,
 ) -> None:
     """State `k` written out whole beside what is bought, each counted demand on few routes."""
-    everyone = {**ways, **few.surviving(k)}
-    hold(program, problem, few, k, write_state(program, problem, bought, everyone, k, short or {}), f"k{k}")
+    loads = carry(program, problem, bought, k, {**ways, **few.surviving(k)}, short)
+    hold(program, problem, few, k, loads, f"k{k}")
 
 
 def hold(program: Program, problem: Problem, few: Few, k: int, loads: Loads, tag: str) -> None:

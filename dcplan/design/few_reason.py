@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.few import write_in_few
 from dcplan.design.formulation import TBPS, master
+from dcplan.design.limits import Until
 from dcplan.design.problem import rate
 from dcplan.design.result import Infeasible, Shortage
-from dcplan.design.solver import Limits, now_s, solve
+from dcplan.design.solver import solve
 from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
 REASON_S = 20.0
 """Longest time for finding the state and the shortage [s]."""
+SOME_S = 0.5
+"""What each further state is given when that has passed [s]."""
 
 
 def too_few(task: Task) -> Infeasible:
     """The first state that no purchase carries on few routes, with the least that is short in it, by demand."""
-    problem, end = task.problem, now_s() + REASON_S
+    problem, until = task.problem, Until().within(REASON_S)
     for k, state in enumerate(problem.states):
-        missing = _missing(task, k, end - now_s())
+        missing = _missing(task, k, until)
         if not missing:
             continue
         when = "" if state.healthy else f"after losing {state.name}, "
@@ -47,7 +50,7 @@ def _routes(count: int) -> str:
     return "1 route" if count == 1 else f"{count} routes"
 
 
-def _missing(task: Task, k: int, time_s: float) -> dict[int, float]:
+def _missing(task: Task, k: int, until: Until) -> dict[int, float]:
     """The least total that counted demands go short in a state whatever is bought [Gb/s]."""
     problem = task.problem
     program, bought = master(problem, task.slots)
@@ -55,7 +58,7 @@ def _missing(task: Task, k: int, time_s: float) -> dict[int, float]:
     rates = {d: rate(problem.demands[d], problem.states[k]) for d in task.few.ways}
     short = {d: program.column(f"u{d}", 1.0, gbps * TBPS) for d, gbps in rates.items() if gbps > 0}
     write_in_few(program, problem, bought, task.ways, task.few, k, short)
-    solved = solve(task.solver, program, Limits(max(0.5, time_s), 1e-3))
+    solved = solve(task.solver, program, until.extended(SOME_S).limits(1e-3))
     if solved.status == "infeasible" or not solved.values:
         return {}
     missing = {d: solved.values[column] / TBPS for d, column in short.items()}

@@ -9,16 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dcplan.design.few import hold
-from dcplan.design.formulation import TBPS, hop_name, route
+from dcplan.design.formulation import TBPS, hop_name, route, split_by_price
 from dcplan.design.problem import rate
 from dcplan.design.program import Program
-from dcplan.design.solver import Limits, Linear, now_s, solve
+from dcplan.design.solver import Linear, solve
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dcplan.design.few import Few
+    from dcplan.design.limits import Until
     from dcplan.design.problem import Hop, Problem
     from dcplan.design.routing import Routes
     from dcplan.design.ways import Way
@@ -27,8 +28,12 @@ Picked = Mapping[int, "Routes"]
 """Of each counted demand that asks for something: the routes that it takes."""
 MOVE_MS = 1e3
 """Price of a route that a demand does not take when healthy: more than any detour, so that what can stay does [ms]."""
+GAP = 1e-6
+"""Relative gap within which picked routes are the cheapest."""
 NODES = 5000
 """Branch-and-bound nodes within which routes are picked: the same answer on every machine."""
+LESS = 1e-6
+"""Weight of latency beside the price of traffic."""
 DUST = 1e-5
 """Share of a demand's traffic that a route carries by the solver's tolerance only."""
 LAST_S = 3.0
@@ -44,7 +49,7 @@ class Lit:
     """Of demands held to listed ways."""
     few: Few
     counts: Sequence[float]
-    deadline_s: float
+    until: Until
 
     @cached_property
     def capacity_gbps(self) -> dict[int, float]:
@@ -104,18 +109,22 @@ def _picked(
             for way, column in columns:
                 moves = MOVE_MS if d in healthy and way.lightpaths not in healthy[d] else 0.0
                 program.columns[column] = replace(program.columns[column], cost=way.latency_ms + moves)
+        if state.healthy and problem.priced:
+            program.columns[:] = [replace(column, cost=column.cost * LESS) for column in program.columns]
+            for i, column in split_by_price(program, problem, links, loads, "").items():
+                program.columns[column] = replace(program.columns[column], upper=TBPS * lit.capacity_gbps[i])
     hold(program, problem, lit.few, k, loads, "")
-    values = _solved(program, lit.deadline_s)
+    values = _solved(program, lit.until)
     if values is None:
         return None
     return {d: _largest(columns, values, problem.demands[d].max_paths or 1) for d, columns in mine.items()}
 
 
-def _solved(program: Program, deadline_s: float) -> Sequence[float] | None:
+def _solved(program: Program, until: Until) -> Sequence[float] | None:
     if not program.columns:
         return ()
     if any(column.integer for column in program.columns):
-        return solve("highs", program, Limits(max(LAST_S, deadline_s - now_s()), 1e-3, NODES)).values or None
+        return solve("highs", program, until.extended(LAST_S).limits(GAP, NODES)).values or None
     linear = Linear(program)
     return linear.values if linear.solve() == "optimal" else None
 

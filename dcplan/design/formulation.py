@@ -296,13 +296,28 @@ def carry(
 def price(
     program: Program, problem: Problem, bought: Bought, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
 ) -> None:
-    """Per link with a circuit whose traffic has a price: traffic = Σ g, each g ≤ what its lightpath carries."""
+    """Each g ≤ what its lightpath carries."""
+    for i, column in split_by_price(program, problem, links, loads, tag).items():
+        program.row(f"most{tag}l{i}", {column: 1.0} | installed_on(problem, bought, problem.top(i)), upper=0)
+
+
+def split_by_price(
+    program: Program, problem: Problem, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
+) -> dict[int, int]:
+    """Per link with a circuit whose traffic has a price: traffic = Σ g, each g at its price, by lightpath.
+
+    What listed ways lead over a lightpath is part of its g.
+    """
+    found: dict[int, int] = {}
+    on_ways = {i: terms for (i, _), terms in sorted(loads.lightpaths.items())}
     for e, (ends, lightpaths) in enumerate(links.items()):
         if not problem.priced.keys().isdisjoint(lightpaths):
             split = {i: program.column(f"g{tag}l{i}", problem.priced.get(i, 0.0) * USD / TBPS) for i in lightpaths}
             program.row(f"split{tag}e{e}", loads.links[ends] | dict.fromkeys(split.values(), -1.0), 0, 0)
-            for i, column in split.items():
-                program.row(f"most{tag}l{i}", {column: 1.0} | installed_on(problem, bought, problem.top(i)), upper=0)
+            for i in sorted(on_ways.keys() & split.keys()):
+                program.row(f"held{tag}l{i}", on_ways[i] | {split[i]: -1.0}, upper=0)
+            found |= split
+    return found
 
 
 def by_source(demands: Mapping[int, Demand]) -> dict[SiteId, list[int]]:

@@ -211,14 +211,28 @@ def test_the_same_twice_and_verified_by_counting():
     assert any("takes 2 routes, it may take 1" in fault for fault in faults)
 
 
-def test_a_circuit_of_which_one_module_is_picked_may_need_a_larger_one():
+def circuits(**more):
     sizes = {"small": {"gbps": 100, "usd": 10}, "medium": {"gbps": 200, "usd": 18}, "large": {"gbps": 400, "usd": 30}}
-    about = {name: {"ends": ["a", "b"], "length_km": 9, "modules": sizes, "pick": "one"} for name in ("x", "y")}
-    net = network(["a", "b"], about, [], {"survive": []})
-    demands = [replace(factory.demand(net, f"d{i}", "a", "b", 100), max_paths=1) for i in range(2)]
-    wide = replace(factory.demand(net, "wide", "a", "b", 250), max_paths=1)
-    found = solved(net, lightpaths_of(net), [*demands, wide])
-    assert isinstance(found, Design)
-    assert found.cost_usd == pytest.approx(48)  # 250 on a large one, 2 x 100 on a medium one; split freely the same
-    less = [replace(one, max_paths=None) for one in (*demands, replace(wide, gbps={"healthy": 190.0}))]
-    assert solved(net, lightpaths_of(net), less).cost_usd == pytest.approx(30)
+    about = {name: {"ends": ["a", "b"], "length_km": 9, "modules": sizes} | more for name in ("x", "y")}
+    return network(["a", "b"], about, [], {"survive": []})
+
+
+def test_of_a_circuit_of_which_one_module_is_picked_a_larger_one_may_be_needed():
+    net = circuits(pick="one")
+    demands = [replace(factory.demand(net, f"d{i}", "a", "b", x), max_paths=1) for i, x in enumerate((250, 250, 100))]
+    assert solved(net, lightpaths_of(net), demands).cost_usd == pytest.approx(60)
+    free = [replace(one, max_paths=None) for one in demands]
+    assert solved(net, lightpaths_of(net), free).cost_usd == pytest.approx(48)
+
+
+def test_one_route_may_cost_more_traffic():
+    about = {"x": {"usd_per_gbps": 1.0}, "y": {"usd_per_gbps": 3.0}}
+    made = circuits().topology.model_dump(exclude_unset=True)["circuits"]
+    sizes = {"only": {"gbps": 400, "usd": 10, "most": 1}}
+    net = network(["a", "b"], {k: made[k] | {"modules": sizes} | about[k] for k in about}, [], {"survive": []})
+    demands = [replace(factory.demand(net, f"d{i}", "a", "b", 250), max_paths=1) for i in range(2)]
+    found = solved(net, lightpaths_of(net), demands)
+    assert found.cost_usd == pytest.approx(20 + 250 * 1 + 250 * 3)  # one goes the dear way whole
+    assert found.proof.status == "optimal"
+    free = [replace(one, max_paths=None) for one in demands]
+    assert solved(net, lightpaths_of(net), free).cost_usd == pytest.approx(20 + 400 * 1 + 100 * 3)
