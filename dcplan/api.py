@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding
     from dcplan.model.network import Network, Pair
+    from dcplan.model.schema import SolverLimits
     from dcplan.model.states import State
     from dcplan.planfile import Plan, PlanRow
     from dcplan.training.step import Links
 
+TIME_LIMIT_S = 60.0
+"""Where no limit at all is given [s]."""
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -126,15 +130,17 @@ def plan(
     *,
     solver: str = "highs",
     time_limit_s: float | None = None,
+    max_nodes: int | None = None,
     gap: float | None = None,
     existing: Plan | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Plan | Infeasible:
     """Design the network and assess it: what to light, how traffic goes in each state, how long each step takes.
 
-    time_limit_s, gap: in place of those in the file. existing: a plan that has been built, in place of what the file
-    says to be lit already; UsageError where it does not fit the network. `progress` is told what is being done, a line
-    at a time. SolverError when the solver is not installed, or when its answer does not pass the check that follows
+    time_limit_s, max_nodes, gap: in place of those in the file. existing: a plan that has been built, in place of what
+    the file says to be lit already; UsageError where it does not fit the network. `progress` is told what is being
+    done, a line at a time. Ctrl-C ends the design with the best found so far; StoppedError where there is none.
+    SolverError when the solver is not installed, or when its answer does not pass the check that follows
     every solve.
     """
     if existing is not None:
@@ -150,9 +156,11 @@ def plan(
 
     tell = progress or (lambda _line: None)
     limits = network.policy.solver
+    most = limits.max_nodes if max_nodes is None else max_nodes
     options = Options(
         solver=solver,
-        time_limit_s=limits.time_limit_s if time_limit_s is None else time_limit_s,
+        time_limit_s=_time_limit_s(limits, time_limit_s, most),
+        max_nodes=most,
         gap=limits.gap if gap is None else gap,
         progress=progress,
     )
@@ -174,7 +182,8 @@ def plan(
     assessment, rows = _assessed(network, view, states, jobs)
     stated = {
         "solver": answer.proof.solver,
-        "time_limit_s": f"{options.time_limit_s:g}",
+        "time_limit_s": "none" if isinf(options.time_limit_s) else f"{options.time_limit_s:g}",
+        **({} if most is None else {"max_nodes": str(most)}),
         "gap": f"{options.gap:g}",
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
@@ -201,6 +210,12 @@ def _inherited(network: Network, old: Plan) -> Network:
 
     there = network.topology.existing
     return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")
+
+
+def _time_limit_s(limits: SolverLimits, asked_s: float | None, max_nodes: int | None) -> float:
+    """The time limit asked for, else that of the file, else one that no limit on nodes replaces [s]."""
+    given = limits.time_limit_s if asked_s is None else asked_s
+    return given if given is not None else TIME_LIMIT_S if max_nodes is None else inf
 
 
 def _assessed(

@@ -26,3 +26,7 @@ class InputError(DcplanError):
 
 class SolverError(DcplanError):
     """The solver is not installed, or gave no answer that can be trusted."""
+
+
+class StoppedError(DcplanError):
+    """Someone stopped the work before there was any answer."""

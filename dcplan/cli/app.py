@@ -17,7 +17,7 @@ from typer.main import get_command
 from dcplan import __version__
 from dcplan.cli import terminal
 from dcplan.cli.codes import INTERRUPTED, NO, OK, TROUBLE
-from dcplan.errors import DcplanError, InputError, UsageError
+from dcplan.errors import DcplanError, InputError, StoppedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def _trouble(error: Exception) -> int:
         return NO
     if isinstance(error, DcplanError):
         terminal.say(f"dcplan: {error}")
-        return TROUBLE
+        return INTERRUPTED if isinstance(error, StoppedError) else TROUBLE
     if hasattr(error, "format_message"):  # a usage error of typer, which vendors click
         usage = getattr(error, "ctx", None)
         terminal.say(f"dcplan: {error.format_message().replace('Value error, ', '')}")

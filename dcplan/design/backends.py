@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from dcplan.design.limits import held_back
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -72,28 +74,33 @@ def quiet() -> Any:
 
 
 def _highs(built: Any, limits: Limits, warm: bool) -> Told:  # noqa: FBT001
-    stats = built.solve(_quiet_highs()(limits, warmStart=warm))
+    with held_back() as noted:
+        stats = built.solve(_quiet_highs()(limits, noted, warmStart=warm))
     info = built.solverModel.getInfo()
     return Told(stats.status, stats.has_solution, stats.best_bound, max(0, int(info.mip_node_count)))
 
 
 @cache
 def _quiet_highs() -> Any:
-    """PuLP's HiGHS, but silent from the first line and stopped by `Limits.stop`, which HiGHS asks for now and then."""
+    """PuLP's HiGHS, but silent from the first line and stopped by `Limits.stop` or a noted interrupt.
+
+    HiGHS asks for these now and then; an exception raised there would be lost in it.
+    """
     from highspy import cb
 
     pulp_highs: Any = _pulp().HiGHS
 
     class QuietHiGHS(pulp_highs):  # type: ignore[misc]
-        def __init__(self, limits: Limits, **options: Any) -> None:
+        def __init__(self, limits: Limits, noted: list[int], **options: Any) -> None:
             super().__init__(msg=False, **options)
             self.limits = limits
+            self.noted = noted
 
         def createAndConfigureSolver(self, lp: Any) -> None:  # noqa: N802  PuLP's name
-            limits = self.limits
+            limits, noted = self.limits, self.noted
 
             def ask(_kind: Any, _message: str, _out: Any, back: Any, _mine: Any) -> None:
-                back.user_interrupt = limits.stop.asked
+                back.user_interrupt = limits.stop.asked or bool(noted)
 
             lp.solverModel = quiet()
             for option, value in (

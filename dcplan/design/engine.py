@@ -48,6 +48,7 @@ class Options:
 
     solver: str = "highs"
     time_limit_s: float = 60.0
+    """Infinite for none."""
     gap: float = 1e-4
     max_nodes: int | None = None
     """Branch-and-bound nodes of all integer programs together, each of which counts as one at least."""
@@ -91,7 +92,7 @@ def design(
             "max_paths goes with scheme reroute or none, not yet with one-plus-one: leave one of them out"
         )
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
-    with interruptible(until.stop):
+    with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
     if isinstance(result, Infeasible):
         return result

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 
@@ -94,8 +94,8 @@ class Limits:
 
 
 @contextmanager
-def interruptible(stop: Stop) -> Iterator[None]:
-    """While it lasts, Ctrl-C asks the search to stop; pressed again, it raises KeyboardInterrupt as ever.
+def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
+    """While it lasts, Ctrl-C asks the search to stop, and says so; pressed again, it raises KeyboardInterrupt as ever.
 
     Only in the main thread, and only where nobody else handles the signal; else nothing is changed.
     """
@@ -107,12 +107,33 @@ def interruptible(stop: Stop) -> Iterator[None]:
     def ask(_number: int, _frame: FrameType | None) -> None:
         stop.asked = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        say("stopping with the best design so far; Ctrl-C again gives up")
 
     signal.signal(signal.SIGINT, ask)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def held_back() -> Iterator[list[int]]:
+    """While it lasts, interrupts are only noted in the list; behind it they are handed to whom they were meant for.
+
+    For code that calls back into Python and would swallow the KeyboardInterrupt. Only in the main thread.
+    """
+    noted: list[int] = []
+    meant = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(meant):
+        yield noted
+        return
+    signal.signal(signal.SIGINT, lambda number, _frame: noted.append(number))
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, meant)
+    for number in noted:
+        meant(number, None)
 
 
 def now_s() -> float:

@@ -15,7 +15,7 @@ from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate,
 from dcplan.design.formulation import USD
 from dcplan.design.program import Program, Row
 from dcplan.design.solver import relative_gap, solve
-from dcplan.errors import SolverError
+from dcplan.errors import SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,7 +168,7 @@ def _rescue(loop: Loop, best: _Best) -> None:
             return
         floor = [value if column.integer else 0.0 for column, value in zip(columns, values, strict=True)]
     if best.reason == "interrupted":
-        raise SolverError("interrupted before any design was found")
+        raise StoppedError("interrupted before any design was found")
     raise SolverError(
         f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
     )

@@ -347,8 +347,11 @@ class Failure(Strict):
 class SolverLimits(Strict):
     """When the solver may stop before the proof."""
 
-    time_limit_s: Positive = 60.0
-    """Longest time for the design problem [s]."""
+    time_limit_s: Positive | None = None
+    """Longest time for the design problem [s]; without it 60, or none where `max_nodes` is given."""
+    max_nodes: Annotated[int, Field(ge=1)] | None = None
+    """Branch-and-bound nodes of all integer programs together, each of which counts as one at least: a limit that
+    gives the same plan on every machine."""
     gap: Annotated[float, Field(ge=0, le=1)] = 1e-4
     """Relative gap at which a design counts as optimal."""
 

@@ -171,7 +171,8 @@ def _proof(plan: Plan) -> Fact:
     if proof.status == "optimal":
         scope = f"{count(proof.candidates, 'candidate')}, {count(proof.states, 'state')}, {solver}"
         return Fact("proof", f"optimal ({scope})", values, "ok")
-    return Fact("proof", f"{proof.status}, not proven optimal: {proof.reason}", values, "gap")
+    gap = "" if proof.gap is None else f"; gap {significant(100 * proof.gap)} %"
+    return Fact("proof", f"{proof.status}, not proven optimal: {proof.reason}{gap}", values, "gap")
 
 
 def _missed(plan: Plan) -> Iterator[Notice]:

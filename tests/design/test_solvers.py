@@ -134,11 +134,24 @@ def test_stopped_while_it_solves():
     assert not Until(stop=stop).extended(10).over
 
 
-def test_first_interrupt_asks_the_second_insists():
+def test_interrupt_in_a_solve_is_not_lost_in_it():
+    """HiGHS swallows what is raised where it calls back: the interrupt is held until it has ended."""
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        solve("highs", hard(), Limits(100, 0.0))
     stop = Stop()
-    with interruptible(stop):
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with interruptible(stop, lambda _: None):
+        assert solve("highs", hard(), Limits(100, 0.0, stop=stop)).reason == "interrupted"
+        assert stop.asked
+
+
+def test_first_interrupt_asks_the_second_insists():
+    stop, said = Stop(), []
+    with interruptible(stop, said.append):
         os.kill(os.getpid(), signal.SIGINT)
         assert stop.asked
+        assert said == ["stopping with the best design so far; Ctrl-C again gives up"]
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dcplan.cli import terminal
+from dcplan.cli.codes import INTERRUPTED, NO, OK
 
 EPILOG = "Example: dcplan plan topologies/two-campus.yaml -o plan.json"
 
@@ -22,9 +23,15 @@ def run(
     form: Annotated[
         str, typer.Option("--format", help="What goes to stdout: text, markdown, or json (the plan file itself).")
     ] = "text",
-    solver: Annotated[str, typer.Option(help="highs, or cbc, scip, gurobi, cplex, … where installed.")] = "highs",
+    solver: Annotated[
+        str, typer.Option(help="highs; or, where installed: cbc, scip, cpsat, gurobi, cplex, xpress, mosek.")
+    ] = "highs",
     time_limit: Annotated[
         float | None, typer.Option(min=0.1, help="Longest time for the design problem [s]; else the file's.")
+    ] = None,
+    max_nodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most branch-and-bound nodes, the same on every machine; then no time limit of 60 s."),
     ] = None,
     existing: Annotated[
         Path | None,
@@ -36,7 +43,8 @@ def run(
 ) -> int:
     """Plan a network: what to light, how traffic goes in every failure, how long a step then takes.
 
-    Exit code 1 when there is no plan, or when a job misses its target in a promised state.
+    Exit code 1 when there is no plan, or when a job misses its target in a promised state. Ctrl-C ends the search with
+    the best plan so far and exit code 130; pressed twice, it gives up.
     """
     from dcplan import api
     from dcplan.planfile import Plan, dumps
@@ -49,11 +57,19 @@ def run(
     if old is not None and network.topology.existing is not None:
         terminal.say(f"note: {existing} says what is lit already, not `existing` in {file}")
     with terminal.progress() as tell:
-        answer = api.plan(network, solver=solver, time_limit_s=time_limit, gap=gap, existing=old, progress=tell)
+        answer = api.plan(
+            network,
+            solver=solver,
+            time_limit_s=time_limit,
+            max_nodes=max_nodes,
+            gap=gap,
+            existing=old,
+            progress=tell,
+        )
     width, colour = terminal.width(), terminal.colour(sys.stdout)
     if not isinstance(answer, Plan):
         terminal.emit(draw(infeasible.view(answer, network.topology.name), form, width, colour=colour))
-        return 1
+        return NO
     if output is not None and str(output) != "-":
         terminal.emit(dumps(answer), output, force=True)
         terminal.say(f"wrote {output}; `dcplan report {output}` prints all of it")
@@ -61,4 +77,6 @@ def run(
         terminal.emit(dumps(answer))
     else:
         terminal.emit(render(answer, form, width, colour=colour, main=output is not None))
-    return 0 if answer.assessment.kept else 1
+    if answer.design.proof.reason == "interrupted":
+        return INTERRUPTED
+    return OK if answer.assessment.kept else NO
