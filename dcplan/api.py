@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isinf
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,10 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding
     from dcplan.model.network import Network, Pair
-    from dcplan.model.schema import SolverLimits
     from dcplan.model.states import State
     from dcplan.planfile import Plan, PlanRow
     from dcplan.training.step import Links
 
-TIME_LIMIT_S = 60.0
-"""Where no limit at all is given [s]."""
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -150,6 +147,7 @@ def plan(
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.engine import Options, design
+    from dcplan.design.limits import longest_s
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
     from dcplan.model.states import promised_states
@@ -159,7 +157,7 @@ def plan(
     most = limits.max_nodes if max_nodes is None else max_nodes
     options = Options(
         solver=solver,
-        time_limit_s=_time_limit_s(limits, time_limit_s, most),
+        time_limit_s=longest_s(limits.time_limit_s if time_limit_s is None else time_limit_s, most),
         max_nodes=most,
         gap=limits.gap if gap is None else gap,
         progress=progress,
@@ -210,12 +208,6 @@ def _inherited(network: Network, old: Plan) -> Network:
 
     there = network.topology.existing
     return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")
-
-
-def _time_limit_s(limits: SolverLimits, asked_s: float | None, max_nodes: int | None) -> float:
-    """The time limit asked for, else that of the file, else one that no limit on nodes replaces [s]."""
-    given = limits.time_limit_s if asked_s is None else asked_s
-    return given if given is not None else TIME_LIMIT_S if max_nodes is None else inf
 
 
 def _assessed(

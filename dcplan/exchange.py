@@ -53,6 +53,7 @@ def _program(
     from dcplan.design.audit import audit
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.engine import Options
+    from dcplan.design.limits import longest_s
     from dcplan.design.problem import problem
     from dcplan.design.program_text import lp_text, mps_text
     from dcplan.design.result import Infeasible
@@ -67,7 +68,13 @@ def _program(
         return traffic
     made = problem(network, light.lines, (*light.lightpaths, *lightpaths_of(network)), traffic[1], states)
     limits = network.policy.solver
-    found = audit(made, Options(time_limit_s=limits.time_limit_s, gap=limits.gap, progress=progress), whole=whole)
+    options = Options(
+        time_limit_s=longest_s(limits.time_limit_s, limits.max_nodes),
+        max_nodes=limits.max_nodes,
+        gap=limits.gap,
+        progress=progress,
+    )
+    found = audit(made, options, whole=whole)
     if isinstance(found, Infeasible):
         return found
     write = lp_text if form == "lp" else mps_text

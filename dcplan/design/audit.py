@@ -13,7 +13,7 @@ from dcplan.design import formulation
 from dcplan.design.conflict import Tried, explain
 from dcplan.design.cutting import Task, start
 from dcplan.design.formulation import master, whole_slots
-from dcplan.design.limits import Until, now_s
+from dcplan.design.limits import Stop, Until, now_s
 from dcplan.design.protection import protect
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import size
@@ -52,7 +52,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     """
     require(options.solver)
     _sayable(made)
-    until = Until(now_s() + options.time_limit_s)
+    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     protected = made.network.policy.scheme == "one-plus-one"
     listed = {
         d: ways_of(made, demand)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+TIME_LIMIT_S = 60.0
+"""Where nothing limits a design [s]."""
+
+
 @dataclass(slots=True)
 class Stop:
     """What ends all parts of one search at once; they share it."""
@@ -134,6 +138,13 @@ def held_back() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, meant)
     for number in noted:
         meant(number, None)
+
+
+def longest_s(given_s: float | None, max_nodes: int | None) -> float:
+    """The time limit that is given; else none where there is one on nodes, and `TIME_LIMIT_S` where there is not."""
+    if given_s is not None:
+        return given_s
+    return TIME_LIMIT_S if max_nodes is None else inf
 
 
 def now_s() -> float:
