@@ -258,7 +258,7 @@ def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:
         value = f"{part.gain_min_db:g} to {part.gain_max_db:g} dB of gain, at most {part.output_max_dbm:g} dBm"
         yield Assumption(f"amplifier {name}", value, part.source, part.confidence)
     modes: dict[str, dict[str, None]] = {}
-    for lit in design.wavelengths:
+    for lit in design.ever_lit:
         if lit.transponder in network.circuits:
             continue
         modes.setdefault(lit.transponder, {})[lit.mode] = None

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 def not_closing(
     network: Network, lines: Sequence[Line], lightpaths: Sequence[Lightpath], design: Design
 ) -> tuple[str, ...]:
-    """The wavelengths of a design without other faults that have no margin beside those lit with them, in words."""
+    """The wavelengths of a design without other faults that have no margin beside those lit with them, in words.
+
+    Under relight in every state.
+    """
+    found = [*_not_closing(network, lines, lightpaths, design)]
+    for relit in design.relit:
+        then = _not_closing(network, lines, lightpaths, design.lit_in(relit.state))
+        found += [f"{relit.state}: {fault}" for fault in then]
+    return tuple(found)
+
+
+def _not_closing(network: Network, lines: Sequence[Line], lightpaths: Sequence[Lightpath], design: Design) -> list[str]:
     line_of = {line.fiber: line for line in lines}
     budgets = {(path.id, one.transponder, one.mode): (path.route, one) for path in lightpaths for one in path.budgets}
     lit = []
@@ -27,9 +38,9 @@ def not_closing(
         if all(line_of[fiber].booster for fiber in route.fibers):
             lit.append((channel, LitChannel(route, budget, centre_thz(channel.n), channel.pairs)))
     margins = margins_as_lit(network, line_of, [one for _, one in lit])
-    return tuple(
+    return [
         f"{channel.transponder} {channel.mode} on {channel.lightpath} at n = {channel.n} does not close beside the "
         f"channels lit with it: {'no margin' if margin is None else f'{margin:.2f} dB'}"
         for (channel, _), margin in zip(lit, margins, strict=True)
         if margin is None or margin < 0
-    )
+    ]

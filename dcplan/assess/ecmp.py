@@ -107,7 +107,10 @@ def ecmp(lightpaths: Sequence[Lightpath], design: Design, states: Sequence[State
     paths = {path.id: path for path in lightpaths}
     return Ecmp(
         weights,
-        tuple(_in_state(state, _near(paths, design.wavelengths, state, weights), design.demands) for state in states),
+        tuple(
+            _in_state(state, _near(paths, design.lit_in(state.name).wavelengths, state, weights), design.demands)
+            for state in states
+        ),
     )
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkView:
-    """What is lit, state by state."""
+    """What is lit, state by state.
+
+    Under relight a promised failure has wavelengths of its own; in any other, what survives is left as it is.
+    """
 
     lightpaths: tuple[Lightpath, ...]
     design: Design
@@ -32,16 +35,19 @@ class NetworkView:
         return {lightpath.id: lightpath.route for lightpath in self.lightpaths}
 
     def left_gbps(self, state: State) -> float:
-        """Capacity of the wavelengths that survive, each direction [Gb/s]."""
+        """Capacity of the wavelengths that survive, or are lit anew, each direction [Gb/s]."""
+        return self._surviving_gbps(state, self.design.lit_in(state.name))
+
+    def _surviving_gbps(self, state: State, lit: Design) -> float:
         return sum(
-            lit.count * lit.rate_gbps
-            for lit in self.design.wavelengths
-            if not state.breaks(self._routes[lit.lightpath])
+            group.count * group.rate_gbps
+            for group in lit.wavelengths
+            if not state.breaks(self._routes[group.lightpath])
         )
 
     def lost_gbps(self, state: State) -> float:
-        """Capacity of the wavelengths that are gone, each direction [Gb/s]."""
-        return sum(lit.count * lit.rate_gbps for lit in self.design.wavelengths) - self.left_gbps(state)
+        """Capacity of the wavelengths that are gone, each direction, whatever is tuned anew in their place [Gb/s]."""
+        return self._surviving_gbps(HEALTHY, self.design) - self._surviving_gbps(state, self.design)
 
     def traffic_state(self, state: State) -> State:
         """The state whose traffic counts: healthy where a failure takes nothing that is lit or asked for."""
@@ -83,7 +89,7 @@ class NetworkView:
         names = frozenset(name for name, _, _ in wanted)
         return max_min(
             self.lightpaths,
-            self.design.wavelengths,
+            self.design.lit_in(state.name).wavelengths,
             state,
             wanted,
             fixed & names,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dcplan.catalog.parts import Amplifier, Appliance, Equipment, Transponder
-    from dcplan.design.result import Routing, Wavelengths
+    from dcplan.design.result import Owned, Routing, Wavelengths
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.optics.budget import Lightpath, Line
 
@@ -34,23 +34,39 @@ def wavelength_items(
     """Two transponders per wavelength, one at each end, and their energy over the horizon.
 
     existing: of the wavelengths, those that are lit already, of which only the energy is paid.
+    """
+    return [_ends(network, transponder, 2 * count, 2 * existing)] + [
+        _end_energy(network, transponder, count, end) for end in lightpath.route.ends
+    ]
 
-    Of an appliance, two long-haul ports, each with its share of price and energy; whole boxes are for the reader to
-    round up to.
+
+def end_items(network: Network, site: SiteId, transponder: str, count: int, existing: int = 0) -> list[BillItem]:
+    """Transponders at one site and their energy over the horizon; of `existing` ones only the energy is paid."""
+    return [_ends(network, transponder, count, existing), _end_energy(network, transponder, count, site)]
+
+
+def _ends(network: Network, transponder: str, count: int, existing: int) -> BillItem:
+    """Transponders; of an appliance long-haul ports, each with its share of the price.
+
+    Whole boxes are for the reader to round up to.
     """
     appliance = network.catalog.appliances.get(transponder)
-    if appliance is not None:
-        ports = appliance.long_haul_ports
-        whole = _priced(network, transponder, appliance, f"long-haul port, {ports} in an appliance", 2 * count)
-        whole = _free(whole, 2 * existing)
-        unit = whole.unit_usd / ports
-        items = [replace(whole, unit_usd=unit, total_usd=unit * whole.quantity)]
-        what, power_w = "appliances", appliance.power_w / ports
-    else:
+    if appliance is None:
         part = network.catalog.transponders[transponder]
-        items = [_free(_priced(network, transponder, part, "transponder", 2 * count), 2 * existing)]
-        what, power_w = "transponders", part.power_w
-    return items + [_energy(network, what, power_w * count, _pue(network, end)) for end in lightpath.route.ends]
+        return _free(_priced(network, transponder, part, "transponder", count), existing)
+    ports = appliance.long_haul_ports
+    whole = _free(_priced(network, transponder, appliance, f"long-haul port, {ports} in an appliance", count), existing)
+    unit = whole.unit_usd / ports
+    return replace(whole, unit_usd=unit, total_usd=unit * whole.quantity)
+
+
+def _end_energy(network: Network, transponder: str, count: int, site: SiteId) -> BillItem:
+    appliance = network.catalog.appliances.get(transponder)
+    if appliance is not None:
+        power_w = appliance.power_w / appliance.long_haul_ports
+        return _energy(network, "appliances", power_w * count, _pue(network, site))
+    power_w = network.catalog.transponders[transponder].power_w
+    return _energy(network, "transponders", power_w * count, _pue(network, site))
 
 
 def pair_items(network: Network, line: Line, pairs: int, existing: int = 0) -> list[BillItem]:
@@ -152,8 +168,12 @@ def bill(
     wavelengths: Sequence[Wavelengths],
     pairs: Mapping[FiberId, int],
     carried: Sequence[Routing] = (),
+    owned: Sequence[Owned] = (),
 ) -> tuple[BillItem, ...]:
-    """The bill of materials of what is lit and of what traffic costs, equal items added up, dearest first."""
+    """The bill of materials of what is lit and of what traffic costs, equal items added up, dearest first.
+
+    owned: transponders by site, where they are bought for more than what is lit when healthy.
+    """
     items: list[BillItem] = []
     leased: dict[FiberId, None] = {}
     there, lit_pairs = counts(network), pairs_lit(network)
@@ -161,10 +181,12 @@ def bill(
         path = lightpaths[lit.lightpath]
         old = min(lit.count, there.get((path.route.fibers, lit.transponder, lit.mode), 0))
         if lit.transponder not in network.circuits:
-            items += wavelength_items(network, path, lit.transponder, lit.count, old)
+            items += [] if owned else wavelength_items(network, path, lit.transponder, lit.count, old)
         elif modules := module_items(network, lit.transponder, lit.mode, lit.count, old):
             items += modules
             leased[lit.transponder] = None
+    for stock in owned:
+        items += end_items(network, stock.site, stock.transponder, stock.count)
     for circuit in leased:
         items += build_items(network, circuit)
     items += traffic_items(network, lightpaths, carried)

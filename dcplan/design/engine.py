@@ -17,20 +17,23 @@ from dcplan.design.few_routes import Lit, picks
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
+from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.problem import Problem, problem
-from dcplan.design.result import Design, Infeasible, LitFiber, Proof, Wavelengths
+from dcplan.design.relight.answer import Fixed
+from dcplan.design.relight.design import relit
+from dcplan.design.result import Design, Infeasible, Proof
 from dcplan.design.routing import route_states, too_late
 from dcplan.design.solver import relative_gap, require, version
 from dcplan.design.spectrum import Misfit, assign, placement, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
-from dcplan.model.grid import SLOT_GHZ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.design.cutting import Held, Loop
+    from dcplan.design.problem import Choice
     from dcplan.design.result import Channel, Demand, Routing
     from dcplan.design.sizing import Sized
     from dcplan.design.ways import Ways
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
+REROUTE_SHARE = 0.4
+"""Share of the time in which relight first finds what scheme reroute would buy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,14 @@ class _Answer:
     """Of which demands not all ways were considered, in words."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """No purchase carries everything, and what is known of why."""
+
+    task: Task
+    tried: Tried
+
+
 def design(
     network: Network,
     lines: Sequence[Line],
@@ -87,10 +100,9 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    if any(demand.protected and demand.max_paths for demand in demands):
-        raise SolverError(
-            "max_paths goes with scheme reroute or none, not yet with one-plus-one: leave one of them out"
-        )
+    scheme = network.policy.scheme
+    if any(demand.max_paths and (demand.protected or scheme == "relight") for demand in demands):
+        raise SolverError(f"max_paths goes with scheme reroute or none, not yet with {scheme}: leave one of them out")
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
@@ -116,8 +128,57 @@ def _searched(
     known = structural(made, lightpaths, listed, until)
     if known is not None:
         return known
+    return _result(task, listed, lightpaths, demands)
+
+
+def _result(
+    task: Task,
+    listed: dict[int, Ways],
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+) -> Design | Infeasible:
+    if task.problem.network.policy.scheme == "relight":
+        fixed = _without_retuning(task, lightpaths)
+        found = relit(task, partial(_held, listed), fixed, lightpaths, demands)
+        capped = _capped(task.problem, listed)
+        if isinstance(found, Infeasible):
+            return replace(found, reason="; ".join((found.reason, *capped)))
+        return replace(found, assumptions=(*found.assumptions, *capped))
     answer = _answer(task, listed)
-    return answer if isinstance(answer, Infeasible) else _design(network, lightpaths, demands, answer)
+    if isinstance(answer, _Nothing):
+        return blocked(answer.task) or explain(answer.task, answer.tried)
+    return answer if isinstance(answer, Infeasible) else _design(task.problem.network, lightpaths, demands, answer)
+
+
+def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | None:
+    """What scheme reroute buys within its share of the time, over the choices of relight; none where it buys nothing.
+
+    Relight begins from it, and so never costs more.
+    """
+    made = task.problem
+    policy = made.network.policy.model_copy(update={"scheme": "reroute"})
+    plain = replace(made.network, topology=made.network.topology.model_copy(update={"policy": policy}))
+    rerouted = problem(plain, tuple(made.lines.values()), lightpaths, made.demands, made.states)
+    until = task.until.within(REROUTE_SHARE * task.until.left_s)
+    begun = replace(task, problem=rerouted, slots=whole_slots(rerouted), until=until)
+    try:
+        found = _answer(begun, {})
+    except SolverError:  # time ran out before any answer
+        return None
+    if not isinstance(found, _Answer):
+        return None
+    counts = dict(zip(map(_kind, rerouted.choices), found.sized.counts, strict=True))
+    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
+    lit = lit_fibers(rerouted, found.channels)
+    wavelengths = wavelengths_of(rerouted, found.sized.counts)
+    bill = cost.bill(plain, rerouted.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, found.routing)
+    return Fixed(
+        tuple(counts.get(_kind(choice), 0) for choice in made.choices), found.channels, found.routing, cost.total(bill)
+    )
+
+
+def _kind(choice: Choice) -> tuple[int, str, str]:
+    return choice.lightpath, choice.part, choice.mode
 
 
 def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int, Ways]]:
@@ -154,7 +215,7 @@ def _capped(made: Problem, ways: Mapping[int, Ways]) -> tuple[str, ...]:
     )
 
 
-def _held(task: Task, listed: dict[int, Ways], late: Sequence[int]) -> Task:
+def _held(listed: dict[int, Ways], task: Task, late: Sequence[int]) -> Task:
     """The task with demands held to ways within their latency limit."""
     made = task.problem
     task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
@@ -190,11 +251,11 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
         late = [d for d in too_late(made, routing) if d not in task.ways]
         if not late:
             return task, loop
-        task = _held(task, listed, late)
+        task = _held(listed, task, late)
     return task, start(task, tuple(loop.cuts.values())) if loop else None
 
 
-def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
+def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
     made, bound = task.problem, 0.0
     repairs: tuple[FiberId, ...] = ()
@@ -210,9 +271,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
             return replace(sized, reason="; ".join((sized.reason, *_capped(made, listed))))
         if sized is None:
             held = bool(task.ways) and not task.protected
-            return blocked(task) or explain(
-                task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed))
-            )
+            return _Nothing(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))
         known = sized.cuts
         if not repairs:
             bound = sized.bound_usd
@@ -222,7 +281,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | Infeasible:
             routing = _routed(task, sized.counts)
             late = [d for d in too_late(made, routing) if d not in task.ways]
             if late:
-                task = _held(task, listed, late)
+                task = _held(listed, task, late)
                 continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
@@ -250,8 +309,8 @@ def _design(
     answer: _Answer,
 ) -> Design:
     task, made, sized = answer.task, answer.task.problem, answer.sized
-    wavelengths = _wavelengths(made, sized)
-    lit = _lit(made, answer.channels)
+    wavelengths = wavelengths_of(made, sized.counts)
+    lit = lit_fibers(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, answer.routing)
     return Design(
@@ -288,52 +347,5 @@ def _proof(answer: _Answer, total_usd: float, lit: Mapping[FiberId, int]) -> Pro
         solver_version=version(task.solver),
         candidates=len(task.problem.choices),
         states=len(task.problem.states),
-        spectrum=placement(task.problem, sized.counts, lit, answer.repairs),
+        spectrum=placement(task.problem, [sized.counts], lit, answer.repairs),
     )
-
-
-def _wavelengths(made: Problem, sized: Sized) -> tuple[Wavelengths, ...]:
-    """What is lit, what was there already and what is new of a kind as one."""
-    total: dict[tuple[int, str, str], int] = {}
-    there: dict[tuple[int, str, str], int] = {}
-    about = {}
-    for choice, count in zip(made.choices, sized.counts, strict=True):
-        kind = (choice.lightpath, choice.part, choice.mode)
-        about[kind] = choice
-        total[kind] = total.get(kind, 0) + count
-        there[kind] = there.get(kind, 0) + (choice.most if choice.existing else 0)
-    return tuple(
-        Wavelengths(
-            lightpath=made.lightpaths[choice.lightpath].id,
-            transponder=choice.part,
-            mode=choice.mode,
-            count=total[kind],
-            rate_gbps=choice.gbps,
-            width_ghz=choice.width_ghz,
-            latency_ms=choice.latency_ms,
-            existing=min(total[kind], there[kind]),
-        )
-        for kind, choice in about.items()
-        if total[kind]
-    )
-
-
-def _lit(made: Problem, channels: Sequence[Channel]) -> tuple[LitFiber, ...]:
-    """Lit pairs as the channels take them, and those that stay lit without any.
-
-    First fit starts on the first pair, so none between is empty that was not lit already.
-    """
-    routes: Mapping[str, tuple[FiberId, ...]] = {path.id: path.route.fibers for path in made.lightpaths}
-    taken: dict[FiberId, list[tuple[int, int]]] = {fiber: [] for fiber in made.fibers}
-    for channel in channels:
-        for fiber, pair in zip(routes[channel.lightpath], channel.pairs, strict=True):
-            taken[fiber].append((pair, channel.slots))
-    lit = []
-    for fiber, here in taken.items():
-        pairs = max(made.pairs_kept.get(fiber, 0), *(1 + pair for pair, _ in here), 0)
-        if pairs:
-            used = sum(slots for _, slots in here)
-            fill_percent = 100 * used / (made.band.amplified * pairs)
-            there = min(pairs, made.pairs_lit.get(fiber, 0))
-            lit.append(LitFiber(fiber, pairs, len(here), used * SLOT_GHZ, fill_percent, there))
-    return tuple(lit)

@@ -61,6 +61,11 @@ def buy(program: Program, problem: Problem) -> Bought:
         program.column(f"n{i}", choice.usd * USD, choice.most, choice.least, integer=True)
         for i, choice in enumerate(problem.choices)
     )
+    return Bought(wavelengths, *buy_fibers(program, problem))
+
+
+def buy_fibers(program: Program, problem: Problem) -> tuple[dict[FiberId, int], dict[FiberId, int]]:
+    """Integer lit pairs p per fiber, and binary opened routes o and circuits c where that costs something."""
     pairs: dict[FiberId, int] = {}
     opened: dict[FiberId, int] = {}
     for i, fiber in enumerate(problem.fibers):
@@ -77,11 +82,11 @@ def buy(program: Program, problem: Problem) -> Bought:
     for circuit, i in problem.circuits.items():
         if circuit in problem.build_usd:
             opened[circuit] = program.column(f"c{i}", problem.build_usd[circuit] * USD, 1, integer=True)
-    return Bought(wavelengths, pairs, opened)
+    return pairs, opened
 
 
-def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[FiberId, int]) -> None:
-    """Per fiber: slots of all channels ≤ slots per pair × lit pairs.
+def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[FiberId, int], tag: str = "") -> None:
+    """Per fiber: slots of all channels ≤ slots per pair × lit pairs. `tag` ends the names of all rows.
 
     And per width w: channels at least that wide ≤ floor(slots / w) × lit pairs, which a sum of widths does not imply.
     With a guard g between widths: Σ slots + g × widths in use ≤ (slots per pair + g × bands) × lit pairs, since a pair
@@ -92,15 +97,15 @@ def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[
         pair = bought.pairs[fiber]
         usable = slots[fiber]
         terms = {bought.wavelengths[j]: float(problem.choices[j].slots) for j in over}
-        program.row(f"spectrum{i}", terms | {pair: -float(usable)}, upper=0)
+        program.row(f"spectrum{i}{tag}", terms | {pair: -float(usable)}, upper=0)
         for width in sorted({problem.choices[j].slots for j in over}):
             wide = {bought.wavelengths[j]: 1.0 for j in over if problem.choices[j].slots >= width}
-            program.row(f"channels{i}w{width}", wide | {pair: -float(usable // width)}, upper=0)
+            program.row(f"channels{i}w{width}{tag}", wide | {pair: -float(usable // width)}, upper=0)
         if problem.band.guard:
-            _guards(program, problem, bought, i, usable)
+            _guards(program, problem, bought, i, usable, tag)
 
 
-def _guards(program: Program, problem: Problem, bought: Bought, i: int, usable: int) -> None:
+def _guards(program: Program, problem: Problem, bought: Bought, i: int, usable: int, tag: str) -> None:
     """Binary z per width that may stand on a fiber: channels of the width ≤ most × z, and the guards take their place.
 
     A relaxation: it counts as if equal widths always stood together, so a bound over it is a bound.
@@ -109,12 +114,13 @@ def _guards(program: Program, problem: Problem, bought: Bought, i: int, usable: 
     over = choices_over(problem, fiber)
     terms = {bought.wavelengths[j]: float(problem.choices[j].slots) for j in over}
     for width in sorted({problem.choices[j].slots for j in over}):
-        used = program.column(f"z{i}w{width}", 0.0, 1, integer=True)
+        used = program.column(f"z{i}w{width}{tag}", 0.0, 1, integer=True)
         wide = {bought.wavelengths[j]: 1.0 for j in over if problem.choices[j].slots == width}
         most = problem.network.fibers[fiber].pairs * (usable // width)
-        program.row(f"used{i}w{width}", wide | {used: -float(most)}, upper=0)
+        program.row(f"used{i}w{width}{tag}", wide | {used: -float(most)}, upper=0)
         terms[used] = guard
-    program.row(f"guards{i}", terms | {bought.pairs[fiber]: -(usable + guard * len(problem.band.stretches))}, upper=0)
+    room = usable + guard * len(problem.band.stretches)
+    program.row(f"guards{i}{tag}", terms | {bought.pairs[fiber]: -room}, upper=0)
 
 
 def opening(program: Program, problem: Problem, bought: Bought) -> None:

@@ -261,8 +261,10 @@ def _choices(
 ) -> list[Choice]:
     """What is lit already on a lightpath, then the modes worth buying.
 
-    No mode that is as wide, slow, dear and late as another or more so.
+    No mode that is as wide, slow, dear and late as another or more so; under relight only among those of the same
+    transponder, which may be worth having for another lightpath.
     """
+    retuned = network.policy.scheme == "relight"
     pairs = min(network.fibers[fiber].pairs for fiber in lightpath.route.fibers)
     offered, lit = [], []
     for budget in lightpath.closing:
@@ -292,6 +294,7 @@ def _choices(
             and other.usd <= one.usd
             and other.slots <= one.slots
             and other.latency_ms <= one.latency_ms
+            and (other.part == one.part or not retuned)
             for other in kept
         )
         if not better:

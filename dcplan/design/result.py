@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
@@ -123,6 +123,27 @@ class Routing:
 
 
 @dataclass(frozen=True, slots=True)
+class Owned:
+    """Transponders of one type at one site, which scheme relight tunes to other fibers in a failure."""
+
+    site: str
+    transponder: str
+    count: int
+    """As many as are in use in the state that takes most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relit:
+    """What is lit in one failure under scheme relight."""
+
+    state: str
+    wavelengths: tuple[Wavelengths, ...]
+    channels: tuple[Channel, ...]
+    retuned: int
+    """Wavelengths that are not lit, or not so, in the healthy network."""
+
+
+@dataclass(frozen=True, slots=True)
 class BillItem:
     """One line of the bill of materials."""
 
@@ -164,6 +185,26 @@ class Design:
     assumptions: tuple[str, ...]
     band: Band = field(default_factory=Band)
     """Spectrum of each lit pair."""
+    owned: tuple[Owned, ...] = ()
+    """Under relight: the transponders by site; else those at both ends of each wavelength."""
+    relit: tuple[Relit, ...] = ()
+    """Under relight: what is lit in each promised failure; else what survives of `wavelengths`."""
+
+    @property
+    def ever_lit(self) -> tuple[Wavelengths, ...]:
+        """What is lit when healthy, then what only some failure lights; each with the most that any state lights."""
+        most: dict[tuple[str, str, str], Wavelengths] = {}
+        for wavelengths in (self.wavelengths, *(relit.wavelengths for relit in self.relit)):
+            for group in wavelengths:
+                kind = (group.lightpath, group.transponder, group.mode)
+                if kind not in most or most[kind].count < group.count:
+                    most[kind] = group
+        return tuple(most.values())
+
+    def lit_in(self, state: str) -> Design:
+        """The design with the wavelengths and channels that are lit in a state, of which a failure breaks some."""
+        relit = next((one for one in self.relit if one.state == state), None)
+        return self if relit is None else replace(self, wavelengths=relit.wavelengths, channels=relit.channels)
 
     @property
     def cost_usd(self) -> float:

@@ -74,17 +74,20 @@ def route_states(
     ways: Mapping[int, Sequence[Way]],
     counts: Sequence[float],
     held: Callable[[int, Mapping[int, Routes]], Mapping[int, Sequence[Way]]] | None = None,
+    relit: Sequence[Sequence[float]] = (),
 ) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
-    only, and those that `held` names in a state, which is told their healthy routes. SolverError where a state cannot
-    be carried: sizing promised that it can.
+    only, and those that `held` names in a state, which is told their healthy routes. relit: by state, what is lit,
+    where that is not what survives of `counts`. SolverError where a state cannot be carried: sizing promised that it
+    can.
     """
-    lit = lit_of(problem, counts)
+    by_state = relit or [counts] * len(problem.states)
     healthy: dict[int, list[tuple[Path, float]]] = {}
     found = []
-    for k, state in enumerate(problem.states):
+    for k, (state, lit_then) in enumerate(zip(problem.states, by_state, strict=True)):
+        lit = lit_of(problem, lit_then)
         alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
         before = {} if state.healthy else healthy
         few = held(k, {d: _chains(paths) for d, paths in before.items()}) if held else {}
@@ -156,7 +159,7 @@ def _route(
         if asked <= 0:
             continue
         move = MOVE if healthy else 0.0
-        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if all(i in alive for i, _ in path)]
+        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if _lit(alive, path)]
         listed = [way.hops for way in ways.get(d, ()) if _lit(alive, way.hops)]
         paths[d] = []
         for path, price, most in [(path, 0.0, gbps) for path, gbps in kept] + [(path, move, inf) for path in listed]:

@@ -187,6 +187,13 @@ class Linear:
             basis.col_status = [*basis.col_status, *[self._names.HighsBasisStatus.kLower] * more]
         self._highs.setBasis(basis)
 
+    def bound_columns(self, columns: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
+        """Move the bounds of columns."""
+        import numpy as np
+
+        index = np.asarray(columns, dtype=np.int32)
+        self._highs.changeColsBounds(len(columns), index, np.asarray(lower, float), np.asarray(upper, float))
+
     def costs(self, columns: Sequence[int], costs: Sequence[float]) -> None:
         """Change the costs of columns."""
         for column, price in zip(columns, costs, strict=True):

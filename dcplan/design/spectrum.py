@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHUFFLES = 20
 """Further orders that are tried, the same ones each time."""
+NO_NUMBER = 10**9
+"""Pairs, where no number of them is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +32,19 @@ class Misfit:
     fiber: FiberId
 
 
-def assign(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]) -> tuple[Channel, ...] | Misfit:
+def assign(
+    problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int], held: Sequence[Channel] = ()
+) -> tuple[Channel, ...] | Misfit:
     """First fit in several orders, widest and longest first; the first order in which all channels fit.
 
-    On every fiber the sum of widths is a lower bound that the ILP keeps already, so a fit is the best there is.
-    Channels that stand already stay in their places; those that may be moved are, if nothing fits otherwise.
+    held: channels that stand and stay beside those of `counts`. On every fiber the sum of widths is a lower bound that
+    the ILP keeps already, so a fit is the best there is. Channels that stand already stay in their places; those that
+    may be moved are, if nothing fits otherwise.
     """
-    standing = _standing(problem, counts, pairs)
-    found = _assigned(problem, counts, pairs, standing)
+    standing = {} if held else _standing(problem, counts, pairs)
+    found = _assigned(problem, counts, pairs, standing, held)
     if isinstance(found, Misfit) and any(standing.values()) and removable(problem.network):
-        return _assigned(problem, counts, pairs, {})
+        return _assigned(problem, counts, pairs, {}, held)
     return found
 
 
@@ -62,6 +67,7 @@ def _assigned(
     counts: Sequence[int],
     pairs: Mapping[FiberId, int],
     standing: Mapping[int, Sequence[Place]],
+    held: Sequence[Channel],
 ) -> tuple[Channel, ...] | Misfit:
     there = [(problem.choices[j], place) for j, places in standing.items() for place in places]
     wanted = [
@@ -80,11 +86,9 @@ def _assigned(
     orders += shuffled
     misfit: Misfit | None = None
     for order in orders:
-        found = _first_fit(problem, order, pairs, there)
+        found = _first_fit(problem, order, pairs, there, held)
         if not isinstance(found, Misfit):
-            return tuple(
-                sorted(found, key=lambda channel: (_number(channel.lightpath), channel.first_slot, channel.pairs))
-            )
+            return tuple(sorted((*held, *found), key=lambda one: (_number(one.lightpath), one.first_slot, one.pairs)))
         misfit = misfit or found
     return misfit or ()
 
@@ -121,30 +125,45 @@ class _Pair:
             self.taken[width] = self.taken.get(width, 0) | slots
 
 
-def least_pairs(problem: Problem, counts: Sequence[int]) -> dict[FiberId, int]:
+def least_pairs(
+    problem: Problem, counts: Sequence[int], band_slots: Mapping[FiberId, int] | None = None
+) -> dict[FiberId, int]:
     """Pairs that each fiber needs at least, wherever its channels stand: by the sum of widths, by channels per width.
 
-    Channels at least w wide ≤ floor(slots / w) per pair; Σ widths + (widths − bands × pairs) × guard ≤ slots × pairs.
+    band_slots: slots per pair, where channels may take less than the band. Channels at least w wide ≤
+    floor(slots / w) per pair; Σ widths + (widths − bands × pairs) × guard ≤ slots × pairs.
     """
-    slots, guard = problem.band.usable, problem.band.guard
-    found = {}
-    for fiber in problem.fibers:
-        here: dict[int, int] = {}
-        for choice, count in zip(problem.choices, counts, strict=True):
-            if count and fiber in problem.lightpaths[choice.lightpath].route.fibers:
-                here[choice.slots] = here.get(choice.slots, 0) + count
-        by_width = [
-            -(-sum(count for other, count in here.items() if other >= width) // (slots // width)) for width in here
-        ]
-        load = sum(width * count for width, count in here.items())
-        guarded = -(-(load + guard * len(here)) // (slots + guard * len(problem.band.stretches))) if slots else 0
-        found[fiber] = max([-(-load // slots) if slots else 0, guarded, *by_width], default=0)
-    return found
+    widths: dict[FiberId, dict[int, int]] = {fiber: {} for fiber in problem.fibers}
+    for choice, count in zip(problem.choices, counts, strict=True):
+        for fiber in problem.glass(choice.lightpath) if count else ():
+            widths[fiber][choice.slots] = widths[fiber].get(choice.slots, 0) + count
+    usable = {fiber: problem.slots if band_slots is None else band_slots[fiber] for fiber in problem.fibers}
+    return {fiber: _least_pairs(problem.band, here, usable[fiber]) for fiber, here in widths.items()}
 
 
-def placement(problem: Problem, counts: Sequence[int], lit: Mapping[FiberId, int], repairs: Sequence[FiberId]) -> str:
-    """In words: how the channels found their places, and whether other places could have lit fewer pairs."""
-    least = least_pairs(problem, counts)
+def _least_pairs(band: Band, here: Mapping[int, int], usable: int) -> int:
+    """here: width -> channels, all [slots]."""
+    if not here:
+        return 0
+    if max(here) > usable:
+        return NO_NUMBER
+    by_width = [
+        -(-sum(count for other, count in here.items() if other >= width) // (usable // width)) for width in here
+    ]
+    load = sum(width * count for width, count in here.items())
+    guarded = -(-(load + band.guard * len(here)) // (usable + band.guard * len(band.stretches)))
+    return max(-(-load // usable), guarded, *by_width)
+
+
+def placement(
+    problem: Problem, by_state: Sequence[Sequence[int]], lit: Mapping[FiberId, int], repairs: Sequence[FiberId]
+) -> str:
+    """In words: how the channels found their places, and whether other places could have lit fewer pairs.
+
+    by_state: wavelengths per choice, of each state where these differ.
+    """
+    several = [least_pairs(problem, counts) for counts in by_state]
+    least = {fiber: max(each[fiber] for each in several) for fiber in problem.fibers}
     kept = problem.pairs_kept
     more = [
         f"{fiber} ({pairs} lit, {least[fiber]} by load)"
@@ -164,10 +183,18 @@ def placement(problem: Problem, counts: Sequence[int], lit: Mapping[FiberId, int
 
 
 def _first_fit(
-    problem: Problem, order: Sequence[Choice], pairs: Mapping[FiberId, int], there: Sequence[tuple[Choice, Place]]
+    problem: Problem,
+    order: Sequence[Choice],
+    pairs: Mapping[FiberId, int],
+    there: Sequence[tuple[Choice, Place]],
+    held: Sequence[Channel],
 ) -> list[Channel] | Misfit:
     band = problem.band
     free = {fiber: [_Pair(band) for _ in range(count)] for fiber, count in pairs.items()}
+    route_of = {lightpath.id: lightpath.route.fibers for lightpath in problem.lightpaths}
+    for channel in held:
+        for fiber, pair in zip(route_of[channel.lightpath], channel.pairs, strict=True):
+            free[fiber][pair].take(((1 << channel.slots) - 1) << channel.first_slot, channel.slots)
     channels = []
     for choice, place in there:
         for fiber, pair in zip(problem.lightpaths[choice.lightpath].route.fibers, place.pairs, strict=True):

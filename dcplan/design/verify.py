@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import circuits, cost, existing
 from dcplan.design.problem import rate, whole_rate
+from dcplan.design.relight import verify as relight
 from dcplan.design.route_count import too_many_routes
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
@@ -58,6 +59,7 @@ def verify(
     faults += existing.faults(network, paths, design)
     faults += _clashes(paths, design)
     faults += _guards(network, paths, design)
+    faults += _relit(network, paths, wanted, design)
     faults += _fibers(network, line_of, paths, design)
     faults += _demands(demands, design)
     if design.scheme == "one-plus-one":
@@ -68,6 +70,17 @@ def verify(
     faults += _money(network, line_of, paths, design)
     faults += _proof(wanted, design, gap)
     return tuple(faults)
+
+
+def _relit(network: Network, paths: Mapping[str, Lightpath], states: Sequence[State], design: Design) -> Iterator[str]:
+    """Under relight, what each failure lights closes and stands in the spectrum as what is lit when healthy does."""
+    for each in design.relit:
+        lit = design.lit_in(each.state)
+        found = [*_wavelengths(network, paths, lit), *_channels(network, paths, lit)]
+        if not found:
+            found = [*_clashes(paths, lit), *_guards(network, paths, lit)]
+        yield from (f"{each.state}: {fault}" for fault in found)
+    yield from relight.faults(network, paths, states, design)
 
 
 def _wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
@@ -166,27 +179,37 @@ def _fibers(
 ) -> Iterator[str]:
     """No more pairs are lit than there are, each holds a channel, and what is said of them is so."""
     band_ghz = band_of(network).amplified * SLOT_GHZ
-    used: dict[FiberId, list[tuple[int, int]]] = {}
-    for channel in design.channels:
-        for fiber, pair in zip(paths[channel.lightpath].route.fibers, channel.pairs, strict=False):
-            used.setdefault(fiber, []).append((pair, channel.slots))
+    used = _used(paths, design.channels)
+    ever = _used(paths, [*design.channels, *(channel for each in design.relit for channel in each.channels)])
     lit_fibers = [lit.fiber for lit in design.lit]
     kept = existing.pairs_kept(network)
-    if sorted({*used, *(fiber for fiber in kept if fiber in line_of)}) != sorted(lit_fibers):
-        yield f"lit are {sorted(lit_fibers)}, channels run on {sorted(used)}"
+    if sorted({*ever, *(fiber for fiber in kept if fiber in line_of)}) != sorted(lit_fibers):
+        yield f"lit are {sorted(lit_fibers)}, channels run on {sorted(ever)}"
     for lit in design.lit:
         here = used.get(lit.fiber, [])
+        pairs = {pair for pair, _ in ever.get(lit.fiber, [])}
         width_ghz = sum(slots for _, slots in here) * SLOT_GHZ
         if lit.fiber not in line_of:
             yield f"{lit.fiber} is lit, but it has no line"
         elif not 1 <= lit.pairs <= network.fibers[lit.fiber].pairs:
             yield f"{lit.fiber}: {lit.pairs} pairs lit, {network.fibers[lit.fiber].pairs} exist"
-        elif {*(pair for pair, _ in here), *range(min(lit.pairs, kept.get(lit.fiber, 0)))} != set(range(lit.pairs)):
-            yield f"{lit.fiber}: {lit.pairs} pairs lit, channels run on {len({pair for pair, _ in here})}"
+        elif {*pairs, *range(min(lit.pairs, kept.get(lit.fiber, 0)))} != set(range(lit.pairs)):
+            yield f"{lit.fiber}: {lit.pairs} pairs lit, channels run on {len(pairs)}"
         elif lit.channels != len(here) or not isclose(lit.used_ghz, width_ghz, rel_tol=CLOSE):
             yield f"{lit.fiber} carries {len(here)} channels in {width_ghz:g} GHz, not what is said of it"
         elif not isclose(lit.fill_percent, 100 * width_ghz / (band_ghz * lit.pairs), rel_tol=CLOSE):
             yield f"{lit.fiber} is said to be {lit.fill_percent:g} % full"
+
+
+def _used(paths: Mapping[str, Lightpath], channels: Sequence[Channel]) -> dict[FiberId, list[tuple[int, int]]]:
+    """Fiber -> pair and slots of each channel on it."""
+    used: dict[FiberId, list[tuple[int, int]]] = {}
+    for channel in channels:
+        for fiber, pair in zip(
+            paths[channel.lightpath].route.fibers if channel.lightpath in paths else (), channel.pairs, strict=False
+        ):
+            used.setdefault(fiber, []).append((pair, channel.slots))
+    return used
 
 
 def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
@@ -221,7 +244,7 @@ def _routed(
     asked = {demand.id: demand for demand in demands}
     for state in states:
         flows = routing.get(state.name, ())
-        yield from _sound(paths, state, asked, flows, design)
+        yield from _sound(paths, state, asked, flows, design.lit_in(state.name))
         carried = dict.fromkeys(asked, 0.0)
         for flow in flows:
             carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
@@ -366,7 +389,7 @@ def _money(
 ) -> Iterator[str]:
     """The bill is that of what is lit, and the proof is about that cost."""
     pairs = {lit.fiber: lit.pairs for lit in design.lit if lit.fiber in line_of}
-    due = cost.bill(network, line_of, paths, design.wavelengths, pairs, design.routing)
+    due = cost.bill(network, line_of, paths, design.wavelengths, pairs, design.routing, design.owned)
     stated = {(item.part, item.what, round(item.unit_usd, 4)): item for item in design.bill}
     for item in due:
         other = stated.pop((item.part, item.what, round(item.unit_usd, 4)), None)

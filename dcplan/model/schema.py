@@ -362,8 +362,9 @@ class Policy(Strict):
     survive: list[Promise] = ["any-fiber"]
     """Failures that every job and demand survives that has no list of its own; an empty list promises nothing. Any one
     fiber (or circuit), shared-risk group or site; any two of them, or one alone; or what `failures` names."""
-    scheme: Literal["none", "reroute", "one-plus-one"] = "reroute"
-    """none: healthy network only; reroute: routed anew in each failure; one-plus-one: pairs of disjoint routes."""
+    scheme: Literal["none", "reroute", "one-plus-one", "relight"] = "reroute"
+    """none: healthy network only; reroute: routed anew in each failure; one-plus-one: pairs of disjoint routes;
+    relight: transponders that survive are tuned to other fibers, then traffic is routed anew."""
     parted: Literal["refuse", "excuse"] = "refuse"
     """What is promised where a failure leaves no fiber route between two sites. refuse: the same as elsewhere, so that
     there is no plan; excuse: nothing, as where one of the sites is lost itself."""

@@ -65,9 +65,9 @@ def regenerators(plan: Plan) -> Table:
     """A row for each two lightpaths between which traffic is passed on at a site."""
     paths = {path.id: path for path in plan.lightpaths}
     lit: dict[str, list[Wavelengths]] = {}
-    for group in plan.design.wavelengths:
+    for group in plan.design.ever_lit:
         lit.setdefault(group.lightpath, []).append(group)
-    used_parts = {group.transponder for group in plan.design.wavelengths}
+    used_parts = {group.transponder for group in plan.design.ever_lit}
     prices = {
         item.part: item.unit_usd for item in plan.design.bill if item.what.startswith(ENDS) and item.part in used_parts
     }

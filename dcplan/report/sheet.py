@@ -6,8 +6,8 @@ A builder (view, optics, steps, diff) makes a `View`; text, markdown and json on
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dcplan.report.strip import Scale
@@ -93,6 +93,14 @@ class View:
     tables: tuple[Table, ...] = ()
     lead: str = ""
     """A sentence below the title."""
+
+
+def inserted(table: Table, key: str, column: Column, cells: Sequence[Cell]) -> Table:
+    """The table with a further column before the one called `key`, a cell for each row."""
+    at = next(i for i, other in enumerate(table.columns) if other.key == key)
+    rows = tuple((*row[:at], cell, *row[at:]) for row, cell in zip(table.rows, cells, strict=True))
+    total = table.total and (*table.total[:at], Cell("", None), *table.total[at:])
+    return replace(table, columns=(*table.columns[:at], column, *table.columns[at:]), rows=rows, total=total)
 
 
 def text_column(key: str, head: str, wrap: int = 8) -> Column:

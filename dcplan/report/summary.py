@@ -92,6 +92,8 @@ def _capacity(plan: Plan) -> Fact:
         values |= {"modules": modules, "circuits": len(leased)}
         parts.append(f"{count(modules, 'module')} on {count(len(leased), 'circuit')}")
     text = f"{rate(total)} each way: {', '.join(parts)}"
+    if retuned := max((relit.retuned for relit in plan.design.relit), default=0):
+        text += f"; a failure retunes up to {count(retuned, 'wavelength')}"
     return Fact("capacity", text, values)
 
 

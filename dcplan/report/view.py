@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, circuits, hollow, promises, regeneration, spectrum, summary, whole, wires, work
+from dcplan.report import basis, circuits, hollow, promises, regeneration, relit, spectrum, summary, whole, wires, work
 from dcplan.report.doubt import doubtful_in, flagged
 from dcplan.report.sheet import View
 
@@ -50,6 +50,7 @@ def _light(plan: Plan) -> tuple[Table, ...]:
         wires.fibers(plan),
         *hollow.tables(plan),
         wires.lightpaths(plan),
+        *relit.tables(plan),
         regeneration.regenerators(plan),
         spectrum.strips(plan),
         spectrum.blocks(plan),

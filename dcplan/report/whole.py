@@ -22,12 +22,13 @@ def _faults(plan: Plan) -> Iterator[str]:
     if not plan.assessment.states:
         yield "it has no healthy state"
     known = {path.id: len(path.route.fibers) for path in plan.lightpaths}
-    used = {group.lightpath: "wavelengths" for group in plan.design.wavelengths}
+    channels = [*plan.design.channels, *(channel for relit in plan.design.relit for channel in relit.channels)]
+    used = {group.lightpath: "wavelengths" for group in plan.design.ever_lit}
     used |= {name: "traffic" for routing in plan.design.routing for flow in routing.flows for name in flow.lightpaths}
-    used |= {channel.lightpath: "spectrum" for channel in plan.design.channels}
+    used |= {channel.lightpath: "spectrum" for channel in channels}
     for name, where in used.items():
         if name not in known:
             yield f"{where} on lightpath {name}, which it does not have"
-    for channel in plan.design.channels:
+    for channel in channels:
         if len(channel.pairs) != known.get(channel.lightpath):
             yield f"a channel of lightpath {channel.lightpath} does not name one pair on each fiber"

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics.limits import next_in_words
-from dcplan.report import circuits
-from dcplan.report.sheet import Table, added, again, count, fixed, number, number_column, say, text_column, whole
+from dcplan.report.sheet import (
+    Table,
+    added,
+    again,
+    count,
+    fixed,
+    inserted,
+    number,
+    number_column,
+    say,
+    text_column,
+    whole,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +35,9 @@ def links(plan: Plan) -> Table:
     """Wavelengths between the same two sites, with their load."""
     ends = {path.id: path.route.ends for path in plan.lightpaths}
     grown = plan.existing is not None
-    lit: dict[Pair, list[Wavelengths]] = {}
+    lit: dict[Pair, list[Wavelengths]] = {ends[group.lightpath]: [] for group in plan.design.ever_lit}
     for group in plan.design.wavelengths:
-        lit.setdefault(ends[group.lightpath], []).append(group)
+        lit[ends[group.lightpath]].append(group)
     loads = {routing.state: _loads(routing, ends) for routing in plan.design.routing}
     healthy = plan.design.routing[0].state if plan.design.routing else ""
     rows: list[Row] = []
@@ -39,7 +51,7 @@ def links(plan: Plan) -> Table:
                 whole(waves) if (waves := sum(group.count for group in lit[pair] if group.width_ghz)) else number(None),
                 added(sum(one.count - one.existing for one in lit[pair] if one.width_ghz), to_something=grown),
                 whole(capacity),
-                fixed(max(group.latency_ms for group in lit[pair]), 3),
+                fixed(max((group.latency_ms for group in lit[pair]), default=None), 3),
                 number(load),
                 fixed(100 * load / capacity if capacity else None, 0),
                 number(loads[worst].get(pair, 0.0) if worst else None),
@@ -58,7 +70,7 @@ def links(plan: Plan) -> Table:
         text_column("worst_state", "in", 12),
     )
     note = "Capacity and load each way. Load: healthy; worst: in the state that puts most on the link." if rows else ""
-    return Table(
+    table = Table(
         "links",
         "Links and wavelengths",
         columns,
@@ -67,6 +79,17 @@ def links(plan: Plan) -> Table:
         note,
         main=True,
     )
+    if not plan.design.relit:
+        return table
+    then = [_then_gbps(plan, ends, pair, str(row[-1].value)) for pair, row in zip(sorted(lit), rows, strict=True)]
+    of = number_column("capacity_worst_gbps", "of", "Gb/s")
+    return inserted(replace(table, note=note + " Of: lit in that state."), "worst_state", of, [whole(x) for x in then])
+
+
+def _then_gbps(plan: Plan, ends: Mapping[str, Pair], pair: Pair, state: str) -> float:
+    """Capacity of a link in a state under relight [Gb/s]."""
+    lit = plan.design.lit_in(state).wavelengths
+    return math.fsum(group.count * group.rate_gbps for group in lit if ends[group.lightpath] == pair)
 
 
 def _loads(routing: Routing, ends: Mapping[str, Pair]) -> dict[Pair, float]:
@@ -130,7 +153,10 @@ def lightpaths(plan: Plan) -> Table:
     """What is lit: one row per lightpath and mode, with its margin."""
     paths = {path.id: path for path in plan.lightpaths}
     grown = plan.existing is not None
-    rows = [_lightpath(group, paths[group.lightpath], grown=grown) for group in circuits.lit(plan)]
+    names = {circuit.name for circuit in plan.circuits}
+    light = [group for group in plan.design.ever_lit if group.transponder not in names]
+    healthy = {(group.lightpath, group.transponder, group.mode): group.count for group in plan.design.wavelengths}
+    rows = [_lightpath(group, paths[group.lightpath], healthy, grown=grown) for group in light]
     columns = (
         text_column("lightpath", "Id"),
         text_column("ends", "Ends"),
@@ -156,10 +182,15 @@ def lightpaths(plan: Plan) -> Table:
     note += "margin of the better one; OSNR in 0.1 nm. Next faster: the mode that does not close, and what stops it. "
     tried = len(paths) - sum(not path.budgets for path in plan.lightpaths)
     note += f"{count(tried, 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
-    return Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
+    table = Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
+    if not plan.design.relit:
+        return table
+    most = number_column("most", "Most")
+    note += " Most: waves in the state that lights most."
+    return inserted(replace(table, note=note), "rate_gbps", most, [whole(group.count) for group in light])
 
 
-def _lightpath(group: Wavelengths, path: Lightpath, *, grown: bool) -> Row:
+def _lightpath(group: Wavelengths, path: Lightpath, healthy: Mapping[tuple[str, str, str], int], *, grown: bool) -> Row:
     budget = _budget(path, group.transponder, group.mode)
     other = budget.other if budget else None
     return (
@@ -167,7 +198,7 @@ def _lightpath(group: Wavelengths, path: Lightpath, *, grown: bool) -> Row:
         say(f"{path.route.sites[0]} – {path.route.sites[-1]}"),
         say(", ".join(path.route.fibers)),
         say(f"{group.transponder} {group.mode}"),
-        whole(group.count),
+        whole(healthy.get((group.lightpath, group.transponder, group.mode), 0)),
         added(group.count - group.existing, to_something=grown),
         whole(group.rate_gbps),
         fixed(budget.margin_db if budget else None, 2),

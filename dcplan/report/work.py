@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.report.sheet import (
@@ -11,6 +12,7 @@ from dcplan.report.sheet import (
     Table,
     again,
     fixed,
+    inserted,
     number,
     number_column,
     say,
@@ -21,7 +23,7 @@ from dcplan.report.sheet import (
 from dcplan.report.summary import kept, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dcplan.assess.result import JobInState, StateResult
     from dcplan.planfile import Plan, PlanRow
@@ -36,11 +38,13 @@ HARDEST = 12
 def failures(plan: Plan) -> Iterator[Table]:
     """Each state: what is left, what reroutes, and what the step of each job becomes; of many, first the hardest."""
     states = plan.assessment.states
+    retuned = {relit.state: relit.retuned for relit in plan.design.relit}
     if len(states) - 1 > MOST_SHOWN:
         hardest = (*states[:1], *sorted(states[1:], key=_hardness)[:HARDEST])
         title = f"Healthy and in the {HARDEST} hardest of {len(states) - 1} failures"
-        yield _failures("hardest", title, hardest, main=True)
-    yield _failures("failures", "Healthy and in each failure", states, main=len(states) - 1 <= MOST_SHOWN)
+        yield _failures("hardest", title, hardest, retuned, main=True)
+    all_shown = len(states) - 1 <= MOST_SHOWN
+    yield _failures("failures", "Healthy and in each failure", states, retuned, main=all_shown)
 
 
 def _hardness(state: StateResult) -> tuple[bool, float, float, float]:
@@ -49,7 +53,7 @@ def _hardness(state: StateResult) -> tuple[bool, float, float, float]:
     return kept(state), -slowest, state.served_percent, state.left_gbps
 
 
-def _failures(name: str, title: str, states: Sequence[StateResult], *, main: bool) -> Table:
+def _failures(name: str, title: str, states: Sequence[StateResult], retuned: Mapping[str, int], *, main: bool) -> Table:
     rows = tuple(row for state in states for row in _state(state))
     columns = (
         text_column("state", "State", 10),
@@ -68,7 +72,19 @@ def _failures(name: str, title: str, states: Sequence[StateResult], *, main: boo
     )
     note = "Served: the worst demand's rate over what it is promised. Overhead: over the same job in one site. "
     note += "Rate: what the job gets over what it asks in that state."
-    return Table(name, title, columns, rows, note=note, main=main)
+    table = Table(name, title, columns, rows, note=note, main=main)
+    if not retuned:
+        return table
+    note += " Left: with what is retuned; retunes: wavelengths that are lit anew or otherwise."
+    column = number_column("retuned", "Retunes")
+    return inserted(replace(table, note=note), "job", column, [_retunes(row, retuned) for row in rows])
+
+
+def _retunes(row: Row, retuned: Mapping[str, int]) -> Cell:
+    count = retuned.get(str(row[0].value))
+    if count is None:
+        return number(None)
+    return whole(count) if row[0].text else again(whole(count))
 
 
 def _state(state: StateResult) -> Iterable[Row]:

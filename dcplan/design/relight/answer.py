@@ -1,0 +1,140 @@
+"""Scheme relight from demands to what is owned, what each state lights and how its traffic goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.conflict import Tried, explain
+from dcplan.design.formulation import whole_slots
+from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
+from dcplan.design.relight.search import Found, search
+from dcplan.design.relight.state import StateProgram
+from dcplan.design.relight.stock import stock
+from dcplan.design.result import Owned
+from dcplan.design.routing import route_states, too_late
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dcplan.design.cutting import Task
+    from dcplan.design.problem import Problem
+    from dcplan.design.result import Channel, Infeasible, Routing
+    from dcplan.model.network import FiberId
+
+REPAIRS = 40
+"""Times that the search is repeated because channels of some state found no place in the spectrum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A design in which nothing is retuned: what scheme reroute would buy, over the same choices."""
+
+    counts: tuple[int, ...]
+    channels: tuple[Channel, ...]
+    routing: tuple[Routing, ...]
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is bought, what each state lights, and how good that is."""
+
+    task: Task
+    owned: tuple[Owned, ...]
+    lits: tuple[Lit, ...]
+    """By state, healthy first."""
+    routing: tuple[Routing, ...]
+    bound_usd: float
+    reason: str
+    repairs: tuple[FiberId, ...]
+    """Fibers that were given less of their band in some state, in order."""
+    loaded: tuple[int, ...]
+    """States that mattered."""
+
+
+def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed | None) -> Answer | Infeasible:
+    """The cheapest purchase that every state can be lit with, or why there is none.
+
+    hold: the task with demands held to ways within their latency limit. fixed: where it costs no more than what is
+    found, it is the answer, so that relight never costs more than reroute.
+    """
+    problem, bound = task.problem, 0.0
+    slots: list[Mapping[FiberId, int]] = [whole_slots(problem)] * len(problem.states)
+    loaded: tuple[int, ...] = ()
+    repairs: tuple[FiberId, ...] = ()
+    for _ in range(REPAIRS + len(problem.demands)):
+        found = search(task, slots, loaded, _begin(problem, fixed))
+        if found is None:
+            return _why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
+        loaded = found.loaded
+        if not repairs:
+            bound = found.bound_usd
+        if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
+            return _unchanged(task, fixed, found, bound, repairs)
+        lits = arranged(task, found, slots)
+        if isinstance(lits, Stuck):
+            repairs = (*repairs, lits.fiber)
+            task.say(f"channels of {problem.states[lits.state].name} do not fit on {lits.fiber}, searching again")
+            slots[lits.state] = lits.slots
+            continue
+        routing = route_states(problem, task.ways, lits[0].counts, relit=[lit.counts for lit in lits])
+        late = [d for d in too_late(problem, routing) if d not in task.ways]
+        if late:
+            task = hold(task, late)
+            continue
+        return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.loaded)
+    raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
+
+
+def _begin(problem: Problem, fixed: Fixed | None) -> list[tuple[int, ...]]:
+    return [] if fixed is None else [_surviving(problem, k, fixed.counts) for k in range(len(problem.states))]
+
+
+def _surviving(problem: Problem, state: int, counts: Sequence[int]) -> tuple[int, ...]:
+    alive = set(problem.alive(problem.states[state]))
+    return tuple(
+        count if choice.lightpath in alive else 0 for choice, count in zip(problem.choices, counts, strict=True)
+    )
+
+
+def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs: tuple[FiberId, ...]) -> Answer:
+    """Nothing is retuned: that is simpler, and costs no more."""
+    problem = task.problem
+    routes = {lightpath.id: lightpath.route for lightpath in problem.lightpaths}
+    lits = tuple(
+        Lit(counts, tuple(channel for channel in fixed.channels if not state.breaks(routes[channel.lightpath])))
+        for state, counts in zip(problem.states, _begin(problem, fixed), strict=True)
+    )
+    bound = min(bound_usd, fixed.cost_usd)
+    return Answer(task, _owned(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.loaded)
+
+
+def _why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:
+    """The first state that cannot be lit whatever is bought: each can be looked at by itself, since stock is free."""
+    problem, stood = task.problem, stock(task.problem)
+    nothing = [0.0] * len(StateProgram(task, stood, 0, slots[0]).bought.columns)
+    for k in range(len(problem.states)):
+        until = task.until.extended(AT_LEAST_S)
+        if StateProgram(task, stood, k, slots[k]).grown(nothing, until) is None:
+            return explain(_alone(task, k, slots[k]), Tried(late=late, repaired=repaired))
+    raise SolverError("each state can be lit by itself, all together cannot: time ran out, allow more")
+
+
+def _alone(task: Task, state: int, slots: Mapping[FiberId, int]) -> Task:
+    """The task of one state."""
+    only = replace(task.problem, states=(task.problem.states[state],))
+    ways = {
+        d: [replace(way, broken=frozenset()) for way in listed if state not in way.broken]
+        for d, listed in task.ways.items()
+    }
+    return replace(task, problem=only, slots=slots, ways=ways)
+
+
+def _owned(problem: Problem, lits: Sequence[Lit]) -> tuple[Owned, ...]:
+    stood = stock(problem)
+    most = [max(each) for each in zip(*(stood.taken(lit.counts) for lit in lits), strict=True)]
+    return tuple(
+        Owned(site, part, round(count)) for (site, part), count in zip(stood.places, most, strict=True) if count
+    )

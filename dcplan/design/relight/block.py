@@ -1,0 +1,91 @@
+"""The ILP of relight: transponders and lit pairs are bought once, each state lights its own wavelengths with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dcplan.design.formulation import USD, Bought, buy_fibers, carry, leasing, opening, spectrum
+from dcplan.design.program import Program
+from dcplan.design.relight.stock import Stock, stock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.design.problem import Problem
+    from dcplan.design.ways import Way
+    from dcplan.model.network import FiberId
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """The columns of what is bought once."""
+
+    owned: tuple[int, ...]
+    """Transponders by place."""
+    modules: Mapping[int, int]
+    """Choice -> modules of a circuit."""
+    pairs: Mapping[FiberId, int]
+    opened: Mapping[FiberId, int]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All of them, in the order in which they were added."""
+        return (*self.owned, *self.modules.values(), *self.pairs.values(), *self.opened.values())
+
+
+def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
+    """Integer transponders m per place, modules of circuits, lit pairs p per fiber, opened routes and circuits."""
+    most = [sum(problem.choices[j].most for j in users) for users in stood.users]
+    owned = tuple(
+        program.column(f"m{i}", usd * USD, upper, integer=True)
+        for i, (usd, upper) in enumerate(zip(stood.usd, most, strict=True))
+    )
+    modules = {
+        j: program.column(f"n{j}", choice.usd * USD, choice.most, choice.least, integer=True)
+        for j, choice in enumerate(problem.choices)
+        if not choice.slots
+    }
+    pairs, opened = buy_fibers(program, problem)
+    bought = Purchase(owned, modules, pairs, opened)
+    leased = _columns(problem, bought, {})
+    opening(program, problem, leased)
+    leasing(program, problem, leased)
+    return bought
+
+
+def light(
+    program: Program, problem: Problem, stood: Stock, bought: Purchase, state: int, slots: Mapping[FiberId, int]
+) -> Bought:
+    """Integer wavelengths n per surviving choice of one state, within the transponders and the spectrum that are there.
+
+    Per place: Σ n over the wavelengths that end there ≤ transponders owned. Per fiber: the rows of `spectrum`.
+    """
+    alive = set(problem.alive(problem.states[state]))
+    lit = {}
+    for j in stood.glass:
+        choice = problem.choices[j]
+        lit[j] = program.column(f"n{j}k{state}", 0.0, choice.most if choice.lightpath in alive else 0, integer=True)
+    for i, users in enumerate(stood.users):
+        program.row(f"stock{i}k{state}", {lit[j]: 1.0 for j in users} | {bought.owned[i]: -1.0}, upper=0)
+    columns = _columns(problem, bought, lit)
+    spectrum(program, problem, columns, slots, f"k{state}")
+    return columns
+
+
+def _columns(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bought:
+    """The columns that carry traffic in a state, by choice: its wavelengths, and the modules of circuits."""
+    by_choice = {**bought.modules, **lit}
+    return Bought(tuple(by_choice.get(j, -1) for j in range(len(problem.choices))), bought.pairs, bought.opened)
+
+
+def whole(
+    problem: Problem, slots: Sequence[Mapping[FiberId, int]], ways: Mapping[int, Sequence[Way]]
+) -> tuple[Program, Purchase]:
+    """The whole ILP of relight, every state written out: the model of record that the search is tested against."""
+    program, stood = Program(), stock(problem)
+    bought = purchase(program, problem, stood)
+    for k in range(len(problem.states)):
+        lit = light(program, problem, stood, bought, k, slots[k])
+        carry(program, problem, lit, k, ways)
+    return program, bought

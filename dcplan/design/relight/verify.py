@@ -1,0 +1,66 @@
+"""Checks what scheme relight adds to a design: each failure lights what survives, with the transponders that are there.
+
+Without the program or the solver that made it, as all of `design.verify`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dcplan.model.states import HEALTHY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dcplan.design.result import Design, Wavelengths
+    from dcplan.model.network import Network
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath
+
+
+def faults(network: Network, paths: Mapping[str, Lightpath], states: Sequence[State], design: Design) -> Iterator[str]:
+    """What does not hold: failures that are listed, what is lit in them, transponders by site, what is retuned.
+
+    Of what is lit in a state: every wavelength takes a transponder of its type at both ends; Σ ≤ those owned there.
+    """
+    failures = [state for state in states if not state.healthy] if design.scheme == "relight" else []
+    if [one.state for one in design.relit] != [state.name for state in failures]:
+        yield f"lit anew are the states {[one.state for one in design.relit]}"
+        return
+    if design.owned and design.scheme != "relight":
+        yield f"transponders are owned by site, which scheme {design.scheme} does not do"
+    stock = Counter({(one.site, one.transponder): one.count for one in design.owned})
+    if len(stock) != len(design.owned) or any(one.count < 1 for one in design.owned):
+        yield "transponders of a site are listed twice, or there are none of them"
+    if design.scheme == "relight":
+        yield from _stocked(network, paths, HEALTHY.name, design.wavelengths, stock)
+    leased = [lit for lit in design.wavelengths if lit.transponder in network.circuits]
+    for state, lit in zip(failures, design.relit, strict=True):
+        yield from _stocked(network, paths, state.name, lit.wavelengths, stock)
+        for group in lit.wavelengths:
+            if group.lightpath in paths and state.breaks(paths[group.lightpath].route):
+                yield f"{state.name}: {group.lightpath} is lit, which is broken"
+        now = [group for group in lit.wavelengths if group.transponder in network.circuits]
+        if now != [group for group in leased if not state.breaks(paths[group.lightpath].route)]:
+            yield f"{state.name}: circuits are not those that are leased and stand"
+        anew = len(lit.channels) - sum((Counter(lit.channels) & Counter(design.channels)).values())
+        if lit.retuned != anew:
+            yield f"{state.name}: {lit.retuned} wavelengths are said to be retuned, {anew} are"
+
+
+def _stocked(
+    network: Network,
+    paths: Mapping[str, Lightpath],
+    state: str,
+    wavelengths: Sequence[Wavelengths],
+    stock: Mapping[tuple[str, str], int],
+) -> Iterator[str]:
+    taken: Counter[tuple[str, str]] = Counter()
+    for group in wavelengths:
+        if group.transponder not in network.circuits and group.lightpath in paths:
+            for site in paths[group.lightpath].route.ends:
+                taken[site, group.transponder] += group.count
+    for (site, part), count in sorted(taken.items()):
+        if count > stock.get((site, part), 0):
+            yield f"{state}: {count} × {part} are in use at {site}, {stock.get((site, part), 0)} are owned"
