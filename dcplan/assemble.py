@@ -226,6 +226,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
         ]
         for calibration, entry in sorted({_calibration_line(share) for share in job.plans.workload.shares}):
             stated.append(Assumption(f"calibration {calibration}", *entry))
+    stated += _retuning(design)
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
     return tuple(stated)
 
@@ -245,6 +246,25 @@ def _about_light(policy: Policy, file: str) -> list[Assumption]:
         each = f"{policy.ripple_db_per_span:g} dB per span, {policy.equalisation_db_per_line:g} dB per line"
         stated.append(Assumption("ripple and equalisation", each, file, "low"))
     return stated
+
+
+def _retuning(design: Design) -> Iterator[Assumption]:
+    """How long the switch takes under relight, and what it asks of the sites."""
+    if any(relit.retuned for relit in design.relit):
+        yield Assumption(
+            "time to retune after a failure",
+            "seconds where amplifiers stay loaded with noise (8 s, testbed), else tens of minutes; until then "
+            "only what survives of the healthy wavelengths carries traffic",
+            "ARROW, Zhong and others, SIGCOMM 2021",
+            "medium",
+        )
+        yield Assumption(
+            "add and drop under relight",
+            "each transponder reaches every fiber and slot of its site; a switch that does it beside multiplexers is "
+            "not priced",
+            "dcplan",
+            "low",
+        )
 
 
 def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:

@@ -51,6 +51,7 @@ def verify(
     line_of = {line.fiber: line for line in lines}
     wanted = list(states)
     faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
+    faults += relight.unknown(network, design)
     if faults:
         return tuple(faults)  # the rest reads what these name
     faults += _channels(network, paths, design)

@@ -24,8 +24,8 @@ SAME = 1e-8
 SHOWN = 10
 """Rows of a pull-request comment; the rest is folded away."""
 AREAS = (
-    "cost", "capacity", "proof", "promises", "parallelism", "overhead", "lit pairs", "wavelengths", "modules", "bill",
-    "overhead in", "step in",
+    "cost", "capacity", "proof", "promises", "parallelism", "overhead", "lit pairs", "wavelengths", "modules",
+    "transponders", "retuned in", "bill", "overhead in", "step in",
 )  # fmt: skip
 """What is compared, most important first."""
 
@@ -133,6 +133,10 @@ def _counted(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
         amounts.setdefault(f"{item.part}: {item.what}", []).append(item.total_usd)
         quantities.setdefault(f"{item.part}: {item.what}", []).append(item.quantity)
     yield from ((("wavelengths", name, ""), number) for name, number in waves.items())
+    for owned in plan.design.owned:
+        yield ("transponders", f"{owned.transponder} at {owned.site}", ""), owned.count
+    for relit in plan.design.relit:
+        yield ("retuned in", relit.state, ""), relit.retuned or None
     for name, own in circuits.leased(plan).items():
         yield from ((("modules", f"{group.mode} of {name}", ""), group.count) for group in own)
     yield from ((("bill", name, "US$"), math.fsum(usd)) for name, usd in amounts.items())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dcplan.report.regeneration import ENDS
 from dcplan.report.sheet import Table, again, number_column, say, text_column, whole
-from dcplan.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -79,28 +78,21 @@ def retuned(plan: Plan) -> Table:
     """What each failure tunes to what, transponder by transponder, equal ones at several sites in one row."""
     ends = {path.id: path.route.ends for path in plan.lightpaths}
     fibers = {path.id: ", ".join(path.route.fibers) for path in plan.lightpaths}
-    lit = _rates([plan.design.wavelengths, *(relit.wavelengths for relit in plan.design.relit)])
     rows: list[Row] = []
     for relit in plan.design.relit:
         state = say(relit.state)
-        for (before, after), sites in _moves(ends, plan.design.channels, relit).items():
+        for (part, before, after), sites in _moves(ends, plan.design.channels, relit).items():
             at = ", ".join(f"{count} at {site}" for site, count in sorted(sites.items()))
-            rows.append(
-                (
-                    state,
-                    whole(sum(sites.values())),
-                    say(_tuned(before, fibers, lit)),
-                    say(_tuned(after, fibers, lit)),
-                    say(at),
-                )
-            )
+            moved = say(_tuned(before, fibers)), say(_tuned(after, fibers))
+            rows.append((state, whole(sum(sites.values())), *moved, say(at), say(part)))
             state = again(state)
     columns = (
         text_column("state", "State", 10),
-        number_column("transponders", "Transponders"),
+        number_column("transponders", "Tuned"),
         text_column("before", "From", 16),
         text_column("after", "to", 16),
-        text_column("sites", "Where", 14),
+        text_column("sites", "Transponders", 14),
+        text_column("transponder", "Type", 6),
     )
     still = [relit.state for relit in plan.design.relit if not relit.retuned]
     note = "Every other wavelength that survives stays as it is. "
@@ -117,26 +109,17 @@ def _in_use(ends: Mapping[str, tuple[str, str]], wavelengths: Iterable[Wavelengt
     return used
 
 
-def _rates(several: Iterable[Iterable[Wavelengths]]) -> dict[Tuned, str]:
-    """Rate of one, in words."""
-    return {
-        (group.lightpath, group.mode): f"{group.transponder} {group.mode}, {significant(group.rate_gbps)} Gb/s"
-        for wavelengths in several
-        for group in wavelengths
-    }
-
-
 def _moves(
     ends: Mapping[str, tuple[str, str]], healthy: Sequence[Channel], relit: Relit
-) -> dict[tuple[Tuned, Tuned], Counter[str]]:
-    """(from, to) -> site -> transponders: at each site those that fall free, in order, take up what is lit anew."""
+) -> dict[tuple[str, Tuned, Tuned], Counter[str]]:
+    """(type, from, to) -> site -> transponders: at each site what falls free takes up, in order, what is lit anew."""
     gone, anew = Counter(healthy) - Counter(relit.channels), Counter(relit.channels) - Counter(healthy)
     free, wanted = _by_place(ends, gone), _by_place(ends, anew)
-    moves: dict[tuple[Tuned, Tuned], Counter[str]] = {}
+    moves: dict[tuple[str, Tuned, Tuned], Counter[str]] = {}
     for place in sorted(wanted):
         before = [*free.get(place, ()), *[DARK] * len(wanted[place])]
-        for pair in zip(before, wanted[place], strict=False):
-            moves.setdefault(pair, Counter())[place[0]] += 1
+        for move in zip(before, wanted[place], strict=False):
+            moves.setdefault((place[1], *move), Counter())[place[0]] += 1
     return dict(sorted(moves.items()))
 
 
@@ -148,5 +131,5 @@ def _by_place(ends: Mapping[str, tuple[str, str]], channels: Mapping[Channel, in
     return {place: sorted(tuned) for place, tuned in found.items()}
 
 
-def _tuned(tuned: Tuned, fibers: Mapping[str, str], rates: Mapping[Tuned, str]) -> str:
-    return "dark" if tuned == DARK else f"{tuned[0]} [{fibers[tuned[0]]}], {rates[tuned]}"
+def _tuned(tuned: Tuned, fibers: Mapping[str, str]) -> str:
+    return "dark" if tuned == DARK else f"{tuned[0]} [{fibers[tuned[0]]}] {tuned[1]}"

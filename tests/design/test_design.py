@@ -375,7 +375,7 @@ def spoiled(found):
     yield {"scheme": "none"}, "the scheme is"
 
 
-@pytest.mark.parametrize("scheme", ["reroute", "one-plus-one"])
+@pytest.mark.parametrize("scheme", ["reroute", "one-plus-one", "relight"])
 def test_check_notices_every_change(scheme):
     net = mesh(scheme=scheme)
     found, lines, paths, states = (

@@ -14,6 +14,7 @@ from dcplan.design.problem import problem
 from dcplan.design.relight.block import whole
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.solver import Limits, solve
+from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
 from dcplan.model.states import promised_states
 from tests.design import brute_relight, factory
@@ -96,3 +97,122 @@ def test_search_costs_what_the_whole_program_costs(case):
             break
         assert before <= dearer.cost_usd * (1 + 1e-5)
         before = dearer.cost_usd
+
+
+RING = {"ab": ("a", "b", 80, 2), "bc": ("b", "c", 90, 2), "ca": ("c", "a", 400, 2)}
+
+
+def ring(**policy):
+    """The long side of a triangle is dark until a short one is cut, and then carries the slow mode."""
+    net = factory.network("abc", RING, {"scheme": "relight", "routes": 1, "max_hops": 1, **policy})
+    return net, [factory.demand(net, "x", "a", "b", 750), factory.demand(net, "y", "b", "c", 750)]
+
+
+def ring_design():
+    net, demands = ring()
+    found = run(net, factory.lightpaths(net), demands)
+    assert isinstance(found, Design)
+    return net, demands, found
+
+
+def test_transponders_move_to_the_fiber_that_is_left_in_a_slower_mode():
+    """By hand: 800G on each short side. After losing `ab`, a reaches b over c: 2 × 400G on the long side, where 800G
+    does not close, and 1.5 Tb/s from c to b, 2 × 800G. After losing `bc` the same with a in the place of c.
+
+    Owned: at b two fast ones, at a and c two fast ones and two slow ones. Reroute has 2 × 2 on each of three sides.
+    """
+    net, demands, found = ring_design()
+    assert {one.site: one.count for one in found.owned} == {"a": 4, "b": 2, "c": 4}
+    healthy = {(lit.lightpath, lit.mode): lit.count for lit in found.wavelengths}
+    assert healthy == {("L1", "fast"): 1, ("L3", "fast"): 1}
+    lost = next(one for one in found.relit if one.state == "fiber ab")
+    assert {(lit.lightpath, lit.mode): lit.count for lit in lost.wavelengths} == {("L2", "slow"): 2, ("L3", "fast"): 2}
+    assert lost.retuned == 3
+    policy = net.policy.model_copy(update={"scheme": "reroute"})
+    plain = replace(net, topology=net.topology.model_copy(update={"policy": policy}))
+    rerouted = run(plain, factory.lightpaths(net), demands)
+    transponders = [next(item for item in one.bill if item.what == "transponder") for one in (found, rerouted)]
+    assert [item.quantity for item in transponders] == [10, 12]
+
+
+def spoiled(found):
+    """One thing of relight changed at a time, with a word of what must be noticed."""
+    first, *others = found.owned
+    lost, *rest = found.relit
+
+    def owned(**change):
+        return {"owned": (replace(first, **change), *others)}
+
+    def relit(**change):
+        return {"relit": (replace(lost, **change), *rest)}
+
+    def waves(**change):
+        return relit(wavelengths=(replace(lost.wavelengths[0], **change), *lost.wavelengths[1:]))
+
+    def channels(**change):
+        return relit(channels=(replace(lost.channels[0], **change), *lost.channels[1:]))
+
+    yield owned(count=first.count - 1), "are in use at a, 3 are owned"
+    yield owned(count=first.count + 1), "the bill"
+    yield owned(site="z"), "there is no such site"
+    yield {"owned": (first, *found.owned)}, "listed twice"
+    yield {"relit": tuple(rest)}, "lit anew are the states"
+    yield relit(state="fiber zz"), "lit anew are the states"
+    yield relit(retuned=lost.retuned + 1), "are said to be retuned"
+    yield relit(wavelengths=found.wavelengths), "which is broken"
+    yield waves(count=9), "in the spectrum"
+    yield waves(mode="fast"), "does not close"
+    yield waves(rate_gbps=1.0), "another rate or width"
+    yield channels(first_slot=380), "leaves the band"
+    yield channels(first_slot=lost.channels[1].first_slot), "clashes"
+    yield channels(pairs=(9,)), "which is not lit"
+    yield (
+        {"routing": (found.routing[0], *(replace(one, flows=found.routing[0].flows) for one in found.routing[1:]))},
+        ("which is broken"),
+    )
+
+
+def test_the_check_notices_every_change():
+    net, demands, found = ring_design()
+    lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
+    assert verify(net, lines, paths, demands, states, found) == ()
+    for change, word in spoiled(found):
+        said = verify(net, lines, paths, demands, states, replace(found, **change))
+        assert any(word in line for line in said), (change, word, said)
+    plain = replace(
+        net, topology=net.topology.model_copy(update={"policy": net.policy.model_copy(update={"scheme": "reroute"})})
+    )
+    assert any(
+        "owned by site" in line
+        for line in verify(plain, lines, paths, demands, states, replace(found, scheme="reroute", relit=()))
+    )
+
+
+def test_nothing_is_retuned_where_reroute_costs_no_more():
+    net = factory.network("ab", {"n": ("a", "b", 80, 2), "s": ("a", "b", 90, 2)}, {"scheme": "relight"})
+    found = run(net, factory.lightpaths(net), [factory.demand(net, "x", "a", "b", 700, 0.0)])
+    assert isinstance(found, Design)
+    assert [one.retuned for one in found.relit] == [0, 0]
+
+
+def test_why_a_state_cannot_be_lit():
+    """Fiber pairs for one failure only: reroute has none either, and the words name the state."""
+    fibers = {"n": ("a", "b", 80, 4), "s": ("a", "b", 90, 1)}
+    net = factory.network("ab", fibers, {"scheme": "relight"}, BAND, modes=ONE)
+    found = run(net, factory.lightpaths(net), [factory.demand(net, "x", "a", "b", 2000)])
+    assert isinstance(found, Infeasible)
+    assert found.limit == "fiber pairs"
+    assert found.reason.startswith("after losing fiber n, sites {b} need 2.00 Tb/s to the rest, 1.60 Tb/s can be lit")
+    assert [(short.state, round(short.short_gbps)) for short in found.shortages] == [("fiber n", 400)]
+
+
+def test_relight_lights_what_reroute_cannot():
+    """One pair on each fiber of a triangle, of room for two wavelengths: reroute has no room for standby beside."""
+    fibers = {"ab": ("a", "b", 80, 1), "bc": ("b", "c", 90, 1), "ca": ("c", "a", 100, 1)}
+    net = factory.network("abc", fibers, {"scheme": "relight", "routes": 2}, BAND, modes=ONE)
+    demands = [
+        factory.demand(net, name, a, b, 800) for name, a, b in (("x", "a", "b"), ("y", "b", "c"), ("z", "c", "a"))
+    ]
+    found = run(net, factory.lightpaths(net), demands)
+    assert isinstance(found, Design)
+    assert found.proof.status == "optimal"

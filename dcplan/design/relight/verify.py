@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from dcplan.optics.budget import Lightpath
 
 
+def unknown(network: Network, design: Design) -> Iterator[str]:
+    """Transponders that are owned of a type, or at a site, that is not there."""
+    known = {*network.catalog.transponders, *network.catalog.appliances}
+    for one in design.owned:
+        if one.site not in network.sites or one.transponder not in known:
+            yield f"{one.transponder} at {one.site}: there is no such site or transponder"
+
+
 def faults(network: Network, paths: Mapping[str, Lightpath], states: Sequence[State], design: Design) -> Iterator[str]:
     """What does not hold: failures that are listed, what is lit in them, transponders by site, what is retuned.
 

@@ -15,6 +15,7 @@ from dcplan.model.rules import (
     price,
     promises,
     reading,
+    relight,
     schema,
 )
 
@@ -34,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     *effect.RULES,
     *price.RULES,
     *existing.RULES,
+    *relight.RULES,
 )
 """All rules of the file itself; optics and training have their own."""
 
@@ -48,5 +50,6 @@ def check(network: Network) -> list[Finding]:
         effect.check,
         price.check,
         existing.check,
+        relight.check,
     )
     return [finding for family in families for finding in family(network)]

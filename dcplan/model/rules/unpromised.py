@@ -36,6 +36,8 @@ def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
         yield ("policy", "survive"), "every job and demand has promises of its own"
     elif not survived(network):
         yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
+    elif network.policy.scheme == "relight" and not network.fibers:
+        yield ("policy", "scheme"), "circuits have no transponders that could be tuned to other fibers"
     if not survived(network):
         yield ("policy", "parted"), "no failure is promised"
 
