@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
+from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.relight.block import whole
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import Limits, solve
+from dcplan.design.solver import solve
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
 from dcplan.model.states import promised_states
