@@ -166,7 +166,7 @@ def spoiled(found):
     yield waves(rate_gbps=1.0), "another rate or width"
     yield channels(first_slot=380), "leaves the band"
     beside = lost.channels[1]
-    yield channels(first_slot=beside.first_slot, pairs=beside.pairs), "clashes"
+    yield channels(first_slot=beside.first_slot, pairs=beside.pairs, n=beside.n), "clashes"
     yield channels(pairs=(9,)), "which is not lit"
     yield (
         {"routing": (found.routing[0], *(replace(one, flows=found.routing[0].flows) for one in found.routing[1:]))},
