@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.assess.ecmp import Ecmp
-    from dcplan.assess.result import Assessment
-    from dcplan.assess.view import NetworkView
     from dcplan.design.result import Infeasible
-    from dcplan.design.traffic import JobTraffic
     from dcplan.diagnostics import Finding
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
@@ -140,17 +137,17 @@ def plan(
     SolverError when the solver is not installed, or when its answer does not pass the check that follows
     every solve.
     """
-    if existing is not None:
-        network = _inherited(network, existing)
-    from dcplan.assemble import assumptions_of, plan_file
-    from dcplan.assess.hollow import saved
-    from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.engine import Options, design
     from dcplan.design.limits import longest_s
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
+    from dcplan.inherit import inherited
     from dcplan.model.states import promised_states
+    from dcplan.pipeline import planned
+
+    if existing is not None:
+        network = inherited(network, existing)
 
     tell = progress or (lambda _line: None)
     limits = network.policy.solver
@@ -176,8 +173,6 @@ def plan(
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")
-    view = NetworkView(lightpaths, answer)
-    assessment, rows = _assessed(network, view, states, jobs)
     stated = {
         "solver": answer.proof.solver,
         "time_limit_s": "none" if isinf(options.time_limit_s) else f"{options.time_limit_s:g}",
@@ -188,42 +183,7 @@ def plan(
     }
     if existing is not None:
         stated["existing"] = f"plan `{existing.name}` of US$ {existing.design.cost_usd:.0f}"
-    return plan_file(
-        network,
-        stated,
-        light.lines,
-        lightpaths,
-        answer,
-        assessment,
-        rows,
-        assumptions_of(network, answer, jobs),
-        saved(network, view, jobs),
-        states,
-    )
-
-
-def _inherited(network: Network, old: Plan) -> Network:
-    """The network in which an earlier plan is lit."""
-    from dcplan.inherit import existing_of, having
-
-    there = network.topology.existing
-    return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")
-
-
-def _assessed(
-    network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]
-) -> tuple[Assessment, tuple[PlanRow, ...]]:
-    """A design in every state, and the parallelism plans of each job on it."""
-    from dcplan.assemble import rows_of
-    from dcplan.assess.compare import compare
-    from dcplan.assess.states import assess
-
-    rows = [
-        row
-        for job in jobs
-        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
-    ]
-    return assess(network, view, states, jobs), tuple(rows)
+    return planned(network, stated, light.lines, lightpaths, answer, states, jobs)
 
 
 def open_plan(path: Path) -> Plan:
@@ -286,6 +246,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.design.verify import verify as check_design
     from dcplan.inherit import having
     from dcplan.model.states import promised_states
+    from dcplan.pipeline import assessed
     from dcplan.planfile import alike
 
     if made.existing != network.topology.existing:
@@ -313,7 +274,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
-        assessment, rows = _assessed(network, NetworkView(lightpaths, made.design), states, jobs)
+        assessment, rows = assessed(network, NetworkView(lightpaths, made.design), states, jobs)
         compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
     wrong = [
         f"the {what} of the plan are not what the topology gives"

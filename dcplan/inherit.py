@@ -62,3 +62,9 @@ def having(network: Network, existing: Existing, called: str) -> Network:
         more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
         raise UsageError(f"{called} does not fit this topology: {said}{more}")
     return found
+
+
+def inherited(network: Network, old: Plan) -> Network:
+    """The network in which an earlier plan is lit; UsageError where that does not fit it."""
+    there = network.topology.existing
+    return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")

@@ -110,7 +110,7 @@ def _design(
             solver_version=version("highs"),
             candidates=sum(choice.existing for choice in made.choices),
             states=len(made.states),
-            spectrum=placement(made, counts, pairs, ()),
+            spectrum=placement(made, [counts], pairs, ()),
         ),
         lit=lit,
         wavelengths=wavelengths,

@@ -35,7 +35,8 @@ class GivenState:
     """Demands whose ends nothing lit joins within their latency limit; the fraction of the others is `rest`."""
     rest: float | None
     """Largest common fraction of the demands that something joins."""
-    carried_gbps: float
+    routed_gbps: float
+    """With the objective utilisation it may be more than there is room for."""
     asked_gbps: float
     worst_link: Pair | None
     """The link that is fullest."""
@@ -104,10 +105,10 @@ def route_given(
 ) -> GivenRouting:
     """Route on so many of each choice in each state.
 
-    fraction: the largest common fraction of all demands, also beyond 1. utilisation: all of what they ask (or the
-    largest common fraction, where that is less) with the fullest wavelengths as empty as can be; the same routes, since
-    the least utilisation is 1 / fraction. latency: the same traffic within capacity, at the least latency. Of equal
-    ones the routing of least latency.
+    fraction: the largest common fraction of all demands, also beyond 1. utilisation: all that they ask with the fullest
+    wavelengths as empty as can be, also beyond full; the same routes, since the least utilisation is 1 / fraction.
+    latency: what they ask, or the largest common fraction where that is less, within capacity at the least latency.
+    Of equal routings that of least latency.
     """
     arcs = arcs_of(problem, counts)
     states: list[GivenState] = []
@@ -132,7 +133,7 @@ def _flows(
     if objective == "latency":
         return quickest(arcs, asked, min(1.0, most.fraction), 1.0, known)
     at_one = quickest(arcs, asked, 1.0, 1 / most.fraction, known)
-    scale = most.fraction if objective == "fraction" else min(1.0, most.fraction)
+    scale = most.fraction if objective == "fraction" else 1.0
     return tuple((path, scale * gbps) for path, gbps in at_one)
 
 
@@ -175,7 +176,7 @@ def _state(
         fraction=0.0 if most.apart else rest,
         apart=tuple(problem.demands[d].id for d in most.apart),
         rest=rest,
-        carried_gbps=carried,
+        routed_gbps=carried,
         asked_gbps=fsum(one.gbps for one in asked),
         worst_link=link,
         utilisation=utilisation,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import fixed as standing
 from dcplan.cli import terminal
 from dcplan.cli.codes import INTERRUPTED, NO, OK
 
@@ -40,11 +41,22 @@ def run(
     gap: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Relative gap that counts as optimal; else the file's.")
     ] = None,
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="Buy nothing: what does the network carry as it is, in each state?")
+    ] = False,
+    objective: Annotated[
+        str | None,
+        typer.Option(help="Of --fixed: fraction (largest common one of all demands), utilisation (least), latency."),
+    ] = None,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="After --fixed, plan what to add at least cost so that all is carried.")
+    ] = False,
 ) -> int:
     """Plan a network: what to light, how traffic goes in every failure, how long a step then takes.
 
-    Exit code 1 when there is no plan, or when a job misses its target in a promised state. Ctrl-C ends the search with
-    the best plan so far and exit code 130; pressed twice, it gives up.
+    Exit code 1 when there is no plan, when a job misses its target in a promised state, and with --fixed when not all
+    that is promised is carried. Ctrl-C ends the search with the best plan so far and exit code 130; pressed twice, it
+    gives up.
     """
     from dcplan import api
     from dcplan.planfile import Plan, dumps
@@ -52,10 +64,18 @@ def run(
     from dcplan.report.render import check_format, draw, render
 
     check_format(form)
+    others = {"--solver": None if solver == "highs" else solver, "--time-limit": time_limit}
+    others |= {"--max-nodes": max_nodes, "--gap": gap}
+    standing.check(fixed=fixed, upgrade=upgrade, objective=objective, others=others)
     network = api.load(file, warn=lambda found: terminal.say(f"{len(found)} warnings: `dcplan validate {file}`"))
     old = None if existing is None else api.open_plan(existing)
     if old is not None and network.topology.existing is not None:
         terminal.say(f"note: {existing} says what is lit already, not `existing` in {file}")
+    if fixed and not (upgrade and form == "json"):
+        code = standing.show(network, objective or "fraction", old, None if upgrade else output, form)
+        if not upgrade:
+            return code
+        terminal.emit("\n")
     with terminal.progress() as tell:
         answer = api.plan(
             network,

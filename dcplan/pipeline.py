@@ -1,0 +1,63 @@
+"""Steps between a network and a plan that several answers go through: assessment, the plan file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dcplan.assess.result import Assessment
+    from dcplan.assess.view import NetworkView
+    from dcplan.design.result import Design
+    from dcplan.design.traffic import JobTraffic
+    from dcplan.model.network import Network
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.planfile import Plan, PlanRow
+
+
+def assessed(
+    network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]
+) -> tuple[Assessment, tuple[PlanRow, ...]]:
+    """A design in every state, and the parallelism plans of each job on it."""
+    from dcplan.assemble import rows_of
+    from dcplan.assess.compare import compare
+    from dcplan.assess.states import assess
+
+    rows = [
+        row
+        for job in jobs
+        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
+    ]
+    return assess(network, view, states, jobs), tuple(rows)
+
+
+def planned(
+    network: Network,
+    options: Mapping[str, str],
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    design: Design,
+    states: Sequence[State],
+    jobs: Sequence[JobTraffic],
+) -> Plan:
+    """A design, assessed, as a plan."""
+    from dcplan.assemble import assumptions_of, plan_file
+    from dcplan.assess.hollow import saved
+    from dcplan.assess.view import NetworkView
+
+    view = NetworkView(tuple(lightpaths), design)
+    assessment, rows = assessed(network, view, states, jobs)
+    return plan_file(
+        network,
+        options,
+        lines,
+        lightpaths,
+        design,
+        assessment,
+        rows,
+        assumptions_of(network, design, jobs),
+        saved(network, view, jobs),
+        states,
+    )

@@ -1,0 +1,87 @@
+"""A network as it stands: what it carries without buying anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan import optical
+from dcplan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dcplan.design.fixed import Given
+    from dcplan.design.result import Infeasible
+    from dcplan.model.network import Network
+    from dcplan.optics.budget import Lightpath
+    from dcplan.planfile import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class AsItIs:
+    """What a network carries as it is, and its plan where that is everything."""
+
+    name: str
+    given: Given
+    lightpaths: tuple[Lightpath, ...]
+    plan: Plan | None
+
+
+def as_it_is(
+    network: Network,
+    *,
+    objective: str = "fraction",
+    existing: Plan | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> AsItIs | Infeasible:
+    """Route on what is lit, in each state; nothing is bought. The exact answer of linear programs, no heuristic.
+
+    objective: fraction, utilisation or latency (see `design.given.route_given`). existing: a plan that has been built,
+    in place of what the file says to be lit. Infeasible where no parallelism plan of a job fits at all. UsageError for
+    another objective, where nothing is lit, and where a demand is promised two ways at once.
+    """
+    from dcplan.design.circuits import lightpaths_of
+    from dcplan.design.fixed import as_it_is as routed
+    from dcplan.design.given import OBJECTIVES
+    from dcplan.design.result import Infeasible
+    from dcplan.design.traffic import traffic_of
+    from dcplan.inherit import inherited
+    from dcplan.model.states import promised_states
+    from dcplan.pipeline import planned
+
+    if objective not in OBJECTIVES:
+        raise UsageError(f"there is no objective `{objective}`: choose {', '.join(OBJECTIVES)}")
+    tell = progress or (lambda _line: None)
+    network = _kept(network if existing is None else inherited(network, existing))
+    states = promised_states(network)
+    tell("link budgets")
+    light = optical.optics(network)
+    lightpaths = (*light.lightpaths, *lightpaths_of(network))
+    tell("parallelism plans")
+    traffic = traffic_of(network, states)
+    if isinstance(traffic, Infeasible):
+        return traffic
+    jobs, demands = traffic
+    found = routed(network, light.lines, lightpaths, demands, states, objective, tell)
+    stated = {
+        "fixed": "nothing is bought",
+        "objective": objective,
+        "scheme": network.policy.scheme,
+        "survive": ", ".join(network.policy.survive),
+        "existing": "the topology file" if existing is None else f"plan `{existing.name}`",
+    }
+    plan = None
+    if found.design is not None:
+        tell("assessment")
+        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs)
+    return AsItIs(network.topology.name, found, lightpaths, plan)
+
+
+def _kept(network: Network) -> Network:
+    """The network in which all that is lit stays."""
+    existing = network.topology.existing
+    if existing is None or not existing.removable:
+        return network
+    kept = existing.model_copy(update={"removable": False})
+    return replace(network, topology=network.topology.model_copy(update={"existing": kept}))
