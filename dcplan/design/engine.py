@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost
 from dcplan.design.binding import what_binds
 from dcplan.design.blocked import blocked
+from dcplan.design.certify import certify
 from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.couples import route_couples
 from dcplan.design.cutting import Task, root, start
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
 
+ROUNDING = 1e-9
+"""A gap that is rounding of sums."""
 REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
 REROUTE_SHARE = 0.4
@@ -69,6 +72,8 @@ class _Answer:
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
     bound_usd: float
+    basis: tuple[Task, Sequence[Held]]
+    """What the bound is about: the task with the whole band on every fiber, and the inequalities of its master."""
     repairs: tuple[FiberId, ...]
     """Fibers that were given less of their band because channels found no place there, in order."""
     task: Task
@@ -258,6 +263,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
 def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasible:
     """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
     made, bound = task.problem, 0.0
+    basis: tuple[Task, Sequence[Held]] = task, ()
     repairs: tuple[FiberId, ...] = ()
     known: tuple[Held, ...] = ()
     begun: Loop | None = None
@@ -274,7 +280,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
             return _Nothing(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))
         known = sized.cuts
         if not repairs:
-            bound = sized.bound_usd
+            bound, basis = sized.bound_usd, (task, sized.cuts)
         if task.protected:
             routing = route_couples(made, task.ways, sized.counts)
         else:
@@ -285,7 +291,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
                 continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, repairs, task, _capped(made, listed))
+            return _Answer(sized, channels, routing, bound, basis, repairs, task, _capped(made, listed))
         fiber = channels.fiber
         repairs = (*repairs, fiber)
         task.say(f"channels do not fit on {fiber}, solving again with less of its band")
@@ -312,10 +318,12 @@ def _design(
     wavelengths = wavelengths_of(made, sized.counts)
     lit = lit_fibers(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
+    certificate = certify(*answer.basis)
+    certified_usd = certificate.bound_usd if certificate else 0.0
     bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, answer.routing)
     return Design(
         scheme=network.policy.scheme,
-        proof=_proof(answer, cost.total(bill), {one.fiber: one.pairs for one in lit}),
+        proof=_proof(answer, certified_usd, cost.total(bill), {one.fiber: one.pairs for one in lit}),
         lit=lit,
         wavelengths=wavelengths,
         channels=answer.channels,
@@ -325,13 +333,16 @@ def _design(
         binding=what_binds(task, sized),
         assumptions=(*cost.assumptions(network, bill), *answer.capped),
         band=made.band,
+        certificate=certificate,
     )
 
 
-def _proof(answer: _Answer, total_usd: float, lit: Mapping[FiberId, int]) -> Proof:
+def _proof(answer: _Answer, certified_usd: float, total_usd: float, lit: Mapping[FiberId, int]) -> Proof:
     sized, task = answer.sized, answer.task
-    bound = min(answer.bound_usd, total_usd)
+    bound = min(max(answer.bound_usd, certified_usd), total_usd)
     gap = relative_gap(total_usd, bound)
+    if gap < ROUNDING:
+        bound, gap = total_usd, 0.0
     proven = gap <= task.gap + 1e-9
     if proven:
         reason = "proven"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from dcplan.design.certificate import Certificate
 from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
 
@@ -189,6 +190,8 @@ class Design:
     """Under relight: the transponders by site; else those at both ends of each wavelength."""
     relit: tuple[Relit, ...] = ()
     """Under relight: what is lit in each promised failure; else what survives of `wavelengths`."""
+    certificate: Certificate | None = None
+    """A bound that can be added up; the solver's may be higher. None where the solver gives no prices."""
 
     @property
     def ever_lit(self) -> tuple[Wavelengths, ...]:

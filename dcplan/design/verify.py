@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
-from dcplan.design import circuits, cost, existing
+from dcplan.design import adds_up, circuits, cost, existing
 from dcplan.design.problem import rate, whole_rate
 from dcplan.design.relight import verify as relight
 from dcplan.design.route_count import too_many_routes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-6
 """Relative difference that is rounding: plan files keep nine digits."""
 FINE = 1e-8
-"""Difference of two gaps that is rounding."""
+"""Difference of two gaps that is rounding, and relative difference of two sums."""
 
 
 def verify(
@@ -44,8 +44,8 @@ def verify(
     Every lit mode closes; channels stand in the band, whole, on the grid, without clash, a guard apart, on lit pairs
     that exist; every demand is carried at its rate in every state over surviving wavelengths within capacity and
     latency limit; pairs of ways under one-plus-one never fail together; the bill is that of what is lit; the proof
-    fits it. gap: the relative gap that was asked, within which a design may be called optimal; none where that is not
-    known.
+    fits it, and its certificate adds up. gap: the relative gap that was asked, within which a design may be called
+    optimal; none where that is not known.
     """
     paths = {lightpath.id: lightpath for lightpath in lightpaths}
     line_of = {line.fiber: line for line in lines}
@@ -70,6 +70,7 @@ def verify(
     faults += too_many_routes(demands, design)
     faults += _money(network, line_of, paths, design)
     faults += _proof(wanted, design, gap)
+    faults += adds_up.faults(network, lines, lightpaths, demands, states, design)
     return tuple(faults)
 
 
@@ -401,9 +402,9 @@ def _money(
             yield f"the bill counts {counted} of {item.part}, lit are {due_}"
     yield from (f"the bill holds {part} ({what}), which nothing needs" for part, what, _ in stated)
     proof, total = design.proof, cost.total(due)
-    if not isclose(proof.cost_usd, total, rel_tol=CLOSE, abs_tol=0.01):
+    if not isclose(proof.cost_usd, total, rel_tol=FINE, abs_tol=FINE):
         yield f"the proof is about US$ {proof.cost_usd:.0f}, what is lit costs US$ {total:.0f}"
-    if proof.bound_usd is not None and proof.bound_usd > total * (1 + CLOSE) + 0.01:
+    if proof.bound_usd is not None and proof.bound_usd > total * (1 + FINE) + FINE:
         yield "the bound lies above the cost"
 
 

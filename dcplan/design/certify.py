@@ -1,0 +1,145 @@
+"""Finds the prices of a certificate: the duals of the program over the inequalities of the final master."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from dcplan.design.book import Book, book, needing, row_of
+from dcplan.design.certificate import (
+    COUPLES,
+    PAIRS,
+    TRAFFIC,
+    WAVELENGTHS,
+    Certificate,
+    Faster,
+    OwnRow,
+    StateCut,
+    Term,
+)
+from dcplan.design.formulation import USD, carry, hop_name
+from dcplan.design.program import Program
+from dcplan.design.protection import protect
+from dcplan.design.reckon import reckon
+from dcplan.design.solver import Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dcplan.design.cuts import Cut
+    from dcplan.design.cutting import Held, Task
+    from dcplan.design.problem import Problem
+
+LEAST_USD = 1e-6
+"""A term or row that counts no more than this for anything is left out [US$]."""
+
+
+def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
+    """A certificate from the inequalities of a master with the whole band; None where the solver gives no duals.
+
+    All its primary numbers (weights, divisors, multipliers) have nine digits, as in a plan file; the rest follows.
+    """
+    problem = task.problem
+    made = book(problem, task.ways)
+    drafts = [draft for one in held for draft in _drafts(made, one)]
+    program = Program(list(made.program.columns), list(made.program.rows))
+    base = len(program.rows)
+    if task.protected:
+        protect(program, problem, made.bought, task.ways)
+    if problem.priced or (len(problem.states) == 1 and not task.protected):
+        carry(program, problem, made.bought, 0, task.ways)
+    first = len(program.rows)
+    for n, draft in enumerate(drafts):
+        left, right = row_of(made, draft)
+        program.row(f"cut{n}", left, lower=right)
+    linear = Linear(program)
+    if linear.solve() != "optimal":
+        return None
+    prices = [_nine(value / USD) for value in linear.duals]
+    terms = [
+        replace(draft, multiplier_usd=price)
+        for draft, price in zip(drafts, prices[first:], strict=True)
+        if price > LEAST_USD
+    ]
+    terms += _of_traffic(problem, {row.name: -price for row, price in zip(program.rows, prices, strict=True)})
+    own = [
+        OwnRow(row.name, "", price, 0.0)
+        for row, price in zip(program.rows[:base], prices[:base], strict=True)
+        if abs(price) > LEAST_USD and isfinite(row.lower if price > 0 else row.upper)
+    ]
+    known = () if task.protected else tuple(problem.demands[d].id for d in sorted(task.ways))
+    found = reckon(made, Certificate(0.0, tuple(terms), tuple(own), (), known))
+    ordered = sorted(enumerate(found.terms), key=lambda item: (-item[1].usd, item[0]))
+    return replace(found, terms=tuple(term for _, term in ordered))
+
+
+def _drafts(made: Book, held: Held) -> Iterator[Term]:
+    """An inequality of the master without its price, and with what must be built counted as building."""
+    first, second = (None if one is None else _nine(one) for one in held.divisors)
+    term = Term(tuple(_state_cut(made.problem, cut) for cut in held.cuts), (first, second), 0.0, 0.0)
+    yield term
+    left, right = row_of(made, term)
+    edges = tuple(edge for edge, columns in needing(made).items() if not left.keys().isdisjoint(columns))
+    if edges and right > 0:
+        yield replace(term, built=edges)
+
+
+def _state_cut(problem: Problem, cut: Cut) -> StateCut:
+    state = problem.states[cut.state].name
+    if cut.shore:
+        return StateCut(state, PAIRS if cut.fibers else WAVELENGTHS, cut.shore)
+    return StateCut(
+        state,
+        WAVELENGTHS,
+        weights={problem.lightpaths[i].id: _nine(weight) for i, weight in sorted(cut.lightpaths.items())},
+        faster=_faster(problem, cut.faster),
+    )
+
+
+def _faster(problem: Problem, extra: Mapping[int, float]) -> tuple[Faster, ...]:
+    found: dict[tuple[str, str, str], float] = {}
+    for j, weight in sorted(extra.items()):
+        choice = problem.choices[j]
+        found[problem.lightpaths[choice.lightpath].id, choice.part, choice.mode] = _nine(weight)
+    return tuple(Faster(*kind, weight) for kind, weight in found.items())
+
+
+def _of_traffic(problem: Problem, price: Mapping[str, float]) -> Iterator[Term]:
+    """Traffic that stands in the program as inequalities: prices of capacity are weights of what is bought.
+
+    price: of each row of the program, by its name [US$ per Tb/s].
+    """
+    links = list(problem.links(problem.alive(problem.states[0])).values())
+    for over, tag in ((COUPLES, ""), (TRAFFIC, "k0")):
+        on_path = [price.get(f"most{tag}l{i}", 0.0) for i in range(len(problem.lightpaths))]
+        for e, lightpaths in enumerate(links):
+            for i in lightpaths:
+                on_path[i] += price.get(f"link{tag}e{e}", 0.0)
+        each = [max(0.0, on_path[choice.lightpath]) for choice in problem.choices]
+        for i, tiers in enumerate(problem.tiers):
+            for hop in ((i, tier) for tier in range(len(tiers))):
+                dear = max(0.0, price.get(f"path{tag}{'l' if tag else ''}{hop_name(problem, hop)}", 0.0))
+                for j in problem.within(hop) if dear else ():
+                    each[j] += dear
+        if any(each) or (over == TRAFFIC and problem.priced):
+            yield _weighed(problem, over, each)
+
+
+def _weighed(problem: Problem, over: str, each: Sequence[float]) -> Term:
+    """One inequality in which each choice weighs its price: a lightpath the least of its own, the faster ones more."""
+    least = [min(each[j] for j in offered) for offered in problem.offered]
+    largest = max(each) if over == COUPLES else 1.0
+    more = {j: (value - least[problem.choices[j].lightpath]) / largest for j, value in enumerate(each)}
+    cut = StateCut(
+        problem.states[0].name,
+        over,
+        weights={problem.lightpaths[i].id: _nine(one / largest) for i, one in enumerate(least) if one > 0},
+        faster=_faster(problem, {j: weight for j, weight in more.items() if weight > 0}),
+    )
+    return Term((cut,), (None, None), 0.0, _nine(largest))
+
+
+def _nine(value: float) -> float:
+    """As it stands in a plan file."""
+    return float(f"{value:.9g}")
