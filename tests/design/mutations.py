@@ -30,10 +30,11 @@ def numbers(whole: Any, here: Place = ()) -> Iterator[tuple[Place, float]]:
         yield here, whole
 
 
-def others(value: float) -> list[float]:
-    """Numbers beside a number: one more, one less, a thousandth more where it is not whole, the opposite, nothing."""
-    more = [value + 1, value - 1, -value, 0] + ([value * 1.001] if value != int(value) else [])
-    return [one for one in dict.fromkeys(more) if one != value]
+def others(value: float, turn: int) -> list[float]:
+    """Two numbers beside a number: one a little more or less, one far off; which ones goes by turns."""
+    near = [value * 1.001, value * 0.999] if value != int(value) else [value + 1, value - 1]
+    far = [-value, 0.0, value + 1] if value else [1.0, -1.0]
+    return [near[turn % len(near)], far[turn % len(far)]]
 
 
 def changed(whole: Any, place: Place, value: float) -> Design:

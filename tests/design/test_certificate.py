@@ -1,0 +1,243 @@
+"""The certificate of a design: what it says is true of every design, it adds up, and no number of it can be changed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from dcplan.design import book as arithmetic
+from dcplan.design.certificate import COUPLES, TRAFFIC, Certificate, Flawed, StateCut, Term
+from dcplan.design.circuits import lightpaths_of
+from dcplan.design.engine import Options, design
+from dcplan.design.problem import problem
+from dcplan.design.reckon import differences, reckon
+from dcplan.design.result import Design
+from dcplan.design.verify import verify
+from dcplan.design.ways import ways_of
+from dcplan.model.network import Network
+from dcplan.model.states import promised_states
+from tests.design import factory, mutations
+
+RING = {"n": ("a", "b", 50, 2), "m": ("b", "c", 60, 2), "s": ("a", "c", 250, 2, {"build_usd_per_km": 500})}
+
+
+def inputs(net, demands):
+    paths = (*factory.lightpaths(net), *lightpaths_of(net))
+    return net, factory.lines(net), paths, demands, promised_states(net)
+
+
+def designed(net, demands):
+    found = design(*inputs(net, demands), Options())
+    assert isinstance(found, Design)
+    return found
+
+
+def ring(limit_ms=None, **policy):
+    net = factory.network("abc", RING, policy, {"band_start_thz": 191.3, "band_end_thz": 192.5})
+    return net, [
+        factory.demand(net, "x", "a", "b", 4900, max_latency_ms=limit_ms),
+        factory.demand(net, "y", "b", "c", 2500, 0.5),
+    ]
+
+
+def book_of(net, demands, held=()):
+    made = problem(*inputs(net, demands))
+    return arithmetic.book(made, {d: ways_of(made, made.demands[d]).ways for d in held})
+
+
+# rounding
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.data())
+def test_a_rounded_row_holds_wherever_the_row_holds(data):
+    """All whole points of a box, by brute force."""
+    size = data.draw(st.integers(1, 3))
+    value = st.sampled_from([0.1, 0.4, 0.5, 0.8, 1.0, 1.2, 2.5])
+    terms = {i: data.draw(value) for i in range(size)}
+    right, divisor = data.draw(st.floats(0.05, 9)), data.draw(value)
+    least = [data.draw(st.integers(0, 2)) for _ in range(size)]
+    rounded, asked = arithmetic.rounded((terms, right), divisor, least)
+    for point in product(*(range(low, low + 8) for low in least)):
+        if sum(terms[i] * point[i] for i in terms) >= right:
+            assert sum(rounded[i] * point[i] for i in rounded) >= asked - 1e-9
+
+
+def test_rounding_asks_for_whole_things():
+    """0.4 x + 0.8 y ≥ 1.9 by 0.4: x + 2 y ≥ 5; by 0.8: three of 0.8, of which one of 0.4 may count as half or more."""
+    row = {0: 0.4, 1: 0.8}, 1.9
+    assert arithmetic.rounded(row, 0.4, [0, 0]) == ({0: pytest.approx(1), 1: pytest.approx(2)}, 5)
+    left, right = arithmetic.rounded(row, 0.8, [0, 0])
+    assert (left[1], right) == (pytest.approx(1), 3)
+    assert left[0] == pytest.approx(min(1, 0.5 / 0.375))
+
+
+# what it says is true
+
+
+@st.composite
+def networks(draw):
+    """A ring of three or four with a chord; prices at random, some fibers to be built, maybe a circuit."""
+    sites = "abcd"[: draw(st.integers(3, 4))]
+    ends = [*pairwise(sites), (sites[0], sites[-1]), (sites[0], sites[2])][: draw(st.integers(3, 5))]
+    fibers = {}
+    for i, (a, b) in enumerate(ends):
+        more = {"lease_usd_per_km_year": draw(st.sampled_from([10, 300, 3000]))}
+        more |= {"build_usd_per_km": draw(st.sampled_from([0, 800]))}
+        fibers[f"f{i}"] = (a, b, draw(st.sampled_from([60, 200, 350])), draw(st.integers(1, 3)), more)
+    policy = {
+        "survive": draw(st.sampled_from([["any-fiber"], []])),
+        "scheme": draw(st.sampled_from(["reroute", "one-plus-one"])),
+    }
+    pairs = draw(st.lists(st.sampled_from([(a, b) for a, b in product(sites, sites) if a < b]), min_size=1, max_size=3))
+    limit = draw(st.sampled_from([None, 2.0]))
+    rates = [draw(st.sampled_from([300, 900, 2300])) for _ in pairs]
+
+    def make(change):
+        priced = {name: (*about[:4], {**about[4], **change(name)}) for name, about in fibers.items()}
+        net = factory.network(list(sites), priced, policy)
+        return net, [
+            factory.demand(net, f"d{i}", a, b, rate, max_latency_ms=limit if i == 0 else None)
+            for i, ((a, b), rate) in enumerate(zip(pairs, rates, strict=True))
+        ]
+
+    return make
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(networks())
+def test_every_term_holds_for_every_design_and_the_sum_lies_below_the_cost(make):
+    """Designs for other prices are designs too: what each of them buys keeps each term of the certificate."""
+    net, demands = make(lambda _: {})
+    found = design(*inputs(net, demands), Options())
+    if not isinstance(found, Design):
+        return
+    said = found.certificate
+    assert said.bound_usd <= found.cost_usd * (1 + 1e-9)
+    held = [d for d, demand in enumerate(demands) if demand.id in said.held or found.scheme == "one-plus-one"]
+    book = book_of(net, demands, held)
+    assert reckon(book, said).bound_usd == pytest.approx(said.bound_usd, rel=1e-12)
+    chance = random.Random(1)
+    for _ in range(2):
+        other = make(lambda _: {"lease_usd_per_km_year": chance.choice([1, 500, 9000])})
+        bought = amounts(book, designed(*other))
+        for term in said.terms:
+            left, right = arithmetic.row_of(book, term)
+            assert sum(value * bought[column] for column, value in left.items()) >= right * (1 - 1e-9) - 1e-9, term
+
+
+def amounts(book, found):
+    """What a design buys of each column."""
+    bought = dict.fromkeys(range(len(book.program.columns)), 0.0)
+    number = {lightpath.id: i for i, lightpath in enumerate(book.problem.lightpaths)}
+    for lit in found.wavelengths:
+        (j,) = [
+            j
+            for j in book.problem.offered[number[lit.lightpath]]
+            if (book.problem.choices[j].part, book.problem.choices[j].mode) == (lit.transponder, lit.mode)
+        ]
+        bought[book.bought.wavelengths[j]] = lit.count
+    for lit in found.lit:
+        bought[book.bought.pairs[lit.fiber]] = lit.pairs
+        if lit.fiber in book.bought.opened:
+            bought[book.bought.opened[lit.fiber]] = 1
+    return bought
+
+
+def test_two_lines_that_anyone_can_add_up():
+    """One fiber, 1.9 Tb/s, wavelengths of 400 Gb/s: five of them, and one pair. That is all, and costs what it says."""
+    net = factory.network("ab", {"n": ("a", "b", 50, 2)}, {"scheme": "none"}, modes={"slow": factory.MODES["slow"]})
+    demands = [factory.demand(net, "x", "a", "b", 1900)]
+    found, made = designed(net, demands), problem(*inputs(net, demands))
+    pair, wave = found.certificate.terms
+    assert (wave.right, wave.multiplier_usd) == (5, pytest.approx(made.choices[0].usd))
+    assert (pair.right, pair.multiplier_usd) == (1, pytest.approx(made.pair_usd["n"]))
+    assert wave.usd + pair.usd == pytest.approx(found.cost_usd) == found.certificate.bound_usd
+
+
+def test_one_plus_one_counts_both_ways():
+    """Three equal fibers: 4.9 Tb/s must stand on two of them, so what is lit counts for 9.8 Tb/s."""
+    net = factory.network("ab", dict.fromkeys("nms", ("a", "b", 50, 1)), {"scheme": "one-plus-one"})
+    found = designed(net, [factory.demand(net, "x", "a", "b", 4900)])
+    (cut,) = [cut for term in found.certificate.terms for cut in term.cuts if cut.over == COUPLES]
+    assert cut.distances == {"x": 2}
+    assert cut.need_gbps == 9800
+    assert 0.9 * found.cost_usd < found.certificate.bound_usd <= found.cost_usd
+
+
+def test_traffic_with_a_price_counts_once():
+    net = circuits()
+    found = designed(*net)
+    (priced,) = [term for term in found.certificate.terms if term.cuts[0].over == TRAFFIC]
+    twice = replace(found.certificate, terms=(*found.certificate.terms, priced))
+    with pytest.raises(Flawed, match="more than once"):
+        reckon(book_of(*net), twice)
+
+
+def circuits():
+    module = {"modules": {"big": {"gbps": 400, "usd": 9000}}, "latency_ms": 1.0, "usd_per_gbps": 30.0}
+    cables = {"one": {"ends": ["a", "b"], **module}, "two": {"ends": ["a", "b"], **module, "usd_per_gbps": 50.0}}
+    plain = factory.network("ab", {"n": ("a", "b", 50, 1)}, {"survive": ["any-fiber"]})
+    topology = plain.topology.model_validate(plain.topology.model_dump(exclude_unset=True) | {"circuits": cables})
+    net = Network(topology, plain.catalog, plain.document)
+    return net, [factory.demand(net, "x", "a", "b", 1500)]
+
+
+CASES = {
+    "reroute": ring,
+    "healthy only": lambda: ring(scheme="none"),
+    "one-plus-one": lambda: ring(scheme="one-plus-one"),
+    "within a limit": lambda: ring(0.5, survive=[]),
+    "circuits": circuits,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_number_can_be_changed(case):
+    """Every number of the certificate, the flows, the proof, the counts: each in several ways, each is noticed."""
+    net, demands = CASES[case]()
+    found = designed(net, demands)
+    whole = mutations.plain(found)
+    assert verify(*inputs(net, demands), mutations.DESIGN.validate_python(whole), 1e-4) == ()
+    unnoticed = []
+    for turn, (place, value) in enumerate(mutations.numbers(whole)):
+        if place[0] == "channels" and place[2] == "pairs":
+            continue  # a place on another lit pair may be as good
+        for other in mutations.others(value, turn):
+            try:
+                changed = mutations.changed(whole, place, other)
+            except ValidationError:
+                continue
+            if not verify(*inputs(net, demands), changed, 1e-4):
+                unnoticed.append((place, value, other))
+    assert unnoticed == []
+
+
+def test_what_is_not_there_is_no_certificate():
+    net, demands = ring()
+    book = book_of(net, demands)
+    cut = StateCut("fiber n", "wavelengths", ("b",))
+    for term, word in (
+        (Term((replace(cut, state="fiber z"),), (None, None), 0, 1), "no promised state"),
+        (Term((cut,), (0.123, None), 0, 1), "the size of nothing"),
+        (Term((cut,), (None, None), 0, -1), "multiplier"),
+        (Term((StateCut("fiber n", "wavelengths", weights={"L99": 1}),), (None, None), 0, 1), "L99"),
+        (Term((cut,), (None, None), 0, 1, built=("n",)), "needs no building"),
+    ):
+        with pytest.raises(Flawed, match=word):
+            reckon(book, Certificate(0, (term,), (), ()))
+
+
+def test_differences_name_the_place():
+    net, demands = ring()
+    said = designed(net, demands).certificate
+    assert list(differences(said, said)) == []
+    first = replace(said.terms[0], right=7.0)
+    (told,) = differences(replace(said, terms=(first, *said.terms[1:])), said)
+    assert told.startswith("certificate.terms.0.right is 7, it adds up to ")
