@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, Flawed
 from dcplan.design.circuits import EXISTING
 from dcplan.design.cuts import pair_capacity_gbps
+from dcplan.design.few import counted
 from dcplan.design.formulation import TBPS, Bought, master, whole_slots
 from dcplan.design.order import in_file_order
 from dcplan.design.problem import Problem, rate, whole_rate
@@ -54,10 +55,11 @@ class Book:
 
 
 def book(problem: Problem, ways: Mapping[int, Sequence[Way]]) -> Book:
-    """The whole band on every fiber, and the order among equal fibers."""
+    """The whole band on every fiber, and the order among equal fibers unless somebody's routes are counted."""
     slots = whole_slots(problem)
     program, bought = master(problem, slots)
-    in_file_order(program, problem, bought, slots, ways)
+    if not counted(problem):
+        in_file_order(program, problem, bought, slots, ways)
     return Book(problem, ways, program, bought, pair_capacity_gbps(problem))
 
 

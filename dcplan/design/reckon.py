@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dcplan.design.book import distances, need_gbps, row_of
 from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, WAVELENGTHS, Certificate, Counted, Flawed
 from dcplan.design.formulation import USD
-from dcplan.design.named import about_column, about_row
+from dcplan.design.words import Words
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _own_row(book: Book, own: OwnRow, row: Row | None, counted: dict[int, list[f
     if not math.isfinite(right):
         raise Flawed(f"row {own.name} with a multiplier of the wrong sign")
     _count(counted, row.terms, own.multiplier_usd)
-    about, usd = about_row(book.problem, own.name), own.multiplier_usd * right
+    about, usd = Words(book.problem, book.ways).row(own.name), own.multiplier_usd * right
     return replace(own, right=float(right), usd=usd + 0.0, about=about)
 
 
@@ -89,7 +89,8 @@ def _listed(book: Book, column: Column, counted_usd: float) -> Counted:
     if abs(left) <= NOTHING * max(abs(price_usd), abs(counted_usd)):
         left = 0.0
     bought = 0.0 if left == 0 else float(column.lower if left > 0 else column.upper)
-    return Counted(column.name, about_column(book.problem, column.name), price_usd, counted_usd, bought, left * bought)
+    what = Words(book.problem, book.ways).column(column.name)
+    return Counted(column.name, what, price_usd, counted_usd, bought, left * bought)
 
 
 def _worked_out(book: Book, cut: StateCut) -> StateCut:

@@ -27,18 +27,20 @@ def words_of(
     program: Program, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Sequence[Held] = ()
 ) -> Iterator[str]:
     """A line for each column and each row: its name and what it is. `ways`: those that the program was made with."""
-    told = _Words(problem, ways, {held.row.name: held for held in cuts})
+    told = Words(problem, ways, {held.row.name: held for held in cuts})
     for column in program.columns:
         yield f"column {column.name}: {told.column(column.name)}"
     for row in program.rows:
         yield f"row {row.name}: {told.row(row.name)}"
 
 
-class _Words:
+class Words:
     """Says what names mean."""
 
-    def __init__(self, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Mapping[str, Held]) -> None:
-        self.problem, self.ways, self.cuts = problem, ways, cuts
+    def __init__(
+        self, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Mapping[str, Held] | None = None
+    ) -> None:
+        self.problem, self.ways, self.cuts = problem, ways, cuts or {}
         self._links: dict[int, list[tuple[Pair, list[int]]]] = {}
         self._sources: dict[int, list[tuple[SiteId, list[int]]]] = {}
 
