@@ -27,7 +27,8 @@ check: install  ## ruff, mypy strict, import-linter
 test: install  ## the whole suite
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not accept'
 
-accept: install  ## long proofs and accuracy on all records
+# SNDlib's files carry no licence and do not ship: make accept SNDLIB=folder-with-polska.txt-and-others
+accept: install  ## long proofs and accuracy on all records; SNDLIB=folder adds published optima
 	@$(BIN)/python -m pytest -m accept -s
 
 # GNPy is never a dependency: it has a Python (3.11 or 3.12) and an environment of its own.
@@ -38,7 +39,7 @@ accept: install  ## long proofs and accuracy on all records
 
 gnpy: .venv-gnpy/bin/gnpy-transmission-example  ## install GNPy into .venv-gnpy, to compare with
 
-bench: install gnpy  ## ours beside GNPy's in one run, and candidate lightpaths of 100 sites
+bench: install gnpy  ## designs beside the plain ILP, light beside GNPy, candidate lightpaths of 100 sites
 	@$(BIN)/python -m tests.bench
 
 golden: install  ## rewrite golden files; read the diff before committing

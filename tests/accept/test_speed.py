@@ -1,4 +1,4 @@
-"""Speed, on a quiet machine: ours beside GNPy's in one run, and all candidate lightpaths of a continent."""
+"""Speed, on a quiet machine: beside GNPy and beside the plain ILP in one run, and all lightpaths of a continent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.bench.__main__ import continent
 from tests.bench.lines import GNPY, compared
+from tests.bench.survivable import compared as designed
 
 
 @pytest.mark.accept
@@ -27,3 +28,11 @@ def test_ours_beside_gnpy() -> None:
     assert batch.ratio >= 100
     for one in found:
         assert one.apart_db <= 0.2
+
+
+@pytest.mark.accept
+def test_thirty_sites_beside_the_ilp_of_all_states() -> None:
+    """The same HiGHS in one run: the ILP takes 20 times as long, or does not finish."""
+    found = designed("dci_30_1")
+    print(found.said)
+    assert found.ratio >= 20 or not found.finished

@@ -1,1 +1,1 @@
-"""Speed: a continental network for the planner, and lines of GNPy beside ours. `make bench` runs it."""
+"""Speed: a continental network, survivable meshes beside the plain ILP, lines of GNPy beside ours: `make bench`."""

@@ -1,4 +1,4 @@
-"""`make bench`: ours beside GNPy's on one line, and candidate lightpaths of a continent, in one run."""
+"""`make bench`: candidate lightpaths of a continent, designs beside the plain ILP, light beside GNPy, in one run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dcplan.optics.line import design_lines
 from dcplan.optics.screen import screen
 from tests.bench.continental import continental
 from tests.bench.lines import CHANNELS, GNPY, SPAN_KM, SPANS, WIDTH_GHZ, compared
+from tests.bench.survivable import MESHES
+from tests.bench.survivable import compared as designed
 
 
 def continent() -> tuple[float, str]:
@@ -34,6 +36,9 @@ def continent() -> tuple[float, str]:
 def main() -> int:
     """Print all."""
     sys.stdout.write(continent()[1] + "\n")
+    for name in MESHES:
+        sys.stdout.write(designed(name).said + "\n")
+        sys.stdout.flush()
     if not GNPY.is_file():
         sys.stdout.write("GNPy is not there to compare with: make gnpy\n")
         return 1
