@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import fsum, inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.problem import Hop, Problem, rate
-from dcplan.design.program import Program
+from dcplan.design.flows import Column, Flows, Path, Room
+from dcplan.design.problem import Problem, rate
 from dcplan.design.result import Flow, Routing
-from dcplan.design.solver import Linear
-from dcplan.design.ways import nested
-from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.result import Demand
     from dcplan.design.ways import Way
-    from dcplan.model.network import Pair, SiteId
+    from dcplan.model.network import Pair
     from dcplan.model.states import State
 
 MOVE = 1e4
 """Cost of moving traffic away from its healthy route, in ms: more than any detour, so that what can stay does."""
 DUST = 1e-7
 """Flow below this share of a demand is rounding and is given to the demand's largest flow."""
-Arc = tuple[int, bool]
-"""A lit lightpath and whether it is walked from its second end to its first."""
-Path = tuple[Hop, ...]
 Routes = frozenset[tuple[int, ...]]
 """Chains of lightpaths."""
 
@@ -150,127 +142,52 @@ def _route(
     healthy: Mapping[int, Sequence[tuple[Path, float]]],
 ) -> dict[int, list[tuple[Path, float]]]:
     """Paths and rates [Gb/s] of each demand in a state."""
-    program = Program()
-    load: dict[Hop, dict[int, float]] = {problem.top(i): {} for i in alive}
-    paths: dict[int, list[tuple[Path, int]]] = {}
-    arcs: dict[int, dict[Arc, int]] = {}
-    for d, demand in enumerate(problem.demands):
-        asked = rate(demand, state)
-        if asked <= 0:
-            continue
-        move = MOVE if healthy else 0.0
-        kept = [(path, gbps) for path, gbps in healthy.get(d, ()) if _lit(alive, path)]
-        listed = [way.hops for way in ways.get(d, ()) if _lit(alive, way.hops)]
-        paths[d] = []
-        for path, price, most in [(path, 0.0, gbps) for path, gbps in kept] + [(path, move, inf) for path in listed]:
-            column = program.column(f"y{len(program.columns)}", price + _latency_ms(alive, path), most)
-            paths[d].append((path, column))
-            for hop in path:
-                load.setdefault(hop, {})[column] = 1.0
-        if d in ways:
-            program.row(f"ways{d}", {column: 1.0 for _, column in paths[d]}, asked, asked)
-        else:
-            arcs[d] = _arcs(program, problem, demand, asked, alive, load, [column for _, column in paths[d]], move)
-    for (i, tier), terms in nested(load).items():
-        program.row(f"path{i}t{tier}", terms, upper=alive[i].within[tier][0])
-    linear = Linear(program)
+    asked = {d: gbps for d, demand in enumerate(problem.demands) if (gbps := rate(demand, state)) > 0}
+    room = Room(
+        ends={i: one.ends for i, one in alive.items()},
+        gbps={(i, tier): gbps for i, one in alive.items() for tier, (gbps, _) in enumerate(one.within)},
+        price={i: one.latency_ms for i, one in alive.items()},
+        extra=MOVE if healthy else 0.0,
+    )
+    listed = [
+        Column(d, path, room.extra + _latency_ms(alive, path))
+        for d in asked
+        for path in (way.hops for way in ways.get(d, ()))
+        if _lit(alive, path)
+    ]
+    kept = [
+        Column(d, path, _latency_ms(alive, path), gbps)
+        for d in asked
+        for path, gbps in healthy.get(d, ())
+        if _lit(alive, path)
+    ]
+    free = frozenset(asked.keys() - ways.keys())
     if state.healthy and problem.priced:
-        _hold_to_least_price(problem, program, linear, load)
-    if program.columns and linear.solve() != "optimal":
-        raise SolverError(f"state `{state.name}` cannot be routed on the wavelengths that were chosen for it")
-    found = {}
-    for d, listed_paths in paths.items():
-        carried = [(path, linear.values[column]) for path, column in listed_paths]
-        flow = {arc: linear.values[column] for arc, column in arcs.get(d, {}).items()}
-        found[d] = _tidy(rate(problem.demands[d], state), [*carried, *_peel(problem, problem.demands[d], alive, flow)])
-    return found
+        room, found = _at_least_price(problem, room, asked, listed, free)
+        listed += found
+    taken: dict[int, list[tuple[Path, float]]] = {d: [] for d in asked}
+    for column, gbps in Flows(problem, room, asked, [*kept, *listed], free).cheapest():
+        taken[column.demand].append((column.path, gbps))
+    return {d: _tidy(asked[d], paths) for d, paths in taken.items()}
 
 
-def _hold_to_least_price(
-    problem: Problem, program: Program, linear: Linear, load: Mapping[Hop, Mapping[int, float]]
-) -> None:
-    """Let the traffic cost no more than the least that it can cost."""
-    prices: dict[int, float] = {}
-    for (i, _), columns in load.items():
-        for column in columns if i in problem.priced else ():
-            prices[column] = prices.get(column, 0.0) + problem.priced[i]
-    every = range(len(program.columns))
-    linear.costs(every, [prices.get(column, 0.0) for column in every])
-    if linear.solve() != "optimal":
-        raise SolverError("the healthy traffic cannot be routed on what was chosen for it")
-    linear.add_row(prices, -inf, linear.objective * (1 + 1e-9))
-    linear.costs(every, [column.cost for column in program.columns])
+def _at_least_price(
+    problem: Problem, room: Room, asked: Mapping[int, float], listed: Sequence[Column], free: frozenset[int]
+) -> tuple[Room, list[Column]]:
+    """The room in which traffic may cost no more than the least that it can cost, and the paths of that least."""
+    usd = problem.priced
+    dear = [replace(one, price=sum(usd.get(i, 0.0) for i, _ in one.path)) for one in listed]
+    by_usd = replace(room, price={i: usd.get(i, 0.0) for i in room.ends})
+    used = Flows(problem, by_usd, asked, dear, free).cheapest()
+    least = fsum(column.price * gbps for column, gbps in used)
+    paths = dict.fromkeys((one.demand, one.path) for one, gbps in used if gbps > 0 and one.demand in free)
+    found = [Column(d, path, sum(room.price[i] for i, _ in path)) for d, path in paths]
+    return replace(room, usd=usd, most_usd=least * (1 + 1e-9)), found
 
 
 def _lit(alive: Mapping[int, Lit], path: Path) -> bool:
     """Something is lit on every hop of a path that is fast enough."""
     return all(i in alive and alive[i].within[tier][0] > 0 for i, tier in path)
-
-
-def _arcs(
-    program: Program,
-    problem: Problem,
-    demand: Demand,
-    asked: float,
-    alive: Mapping[int, Lit],
-    load: Mapping[Hop, dict[int, float]],
-    kept: Sequence[int],
-    move: float,
-) -> dict[Arc, int]:
-    """Flow of one demand over both directions of every surviving lightpath; `kept` path columns count as carried."""
-    source, target = demand.ends
-    balance: dict[SiteId, dict[int, float]] = {source: {}, target: dict.fromkeys(kept, 1.0)}
-    columns: dict[Arc, int] = {}
-    for i, one in alive.items():
-        for back in (False, True):
-            head, tail = one.ends[::-1] if back else one.ends
-            if tail == source or head == target:
-                continue
-            price = one.latency_ms + (move if head == source else 0.0)
-            column = columns[i, back] = program.column(f"f{len(program.columns)}", price)
-            load[problem.top(i)][column] = 1.0
-            balance.setdefault(head, {})[column] = -1.0
-            balance.setdefault(tail, {})[column] = 1.0
-    for site, terms in sorted(balance.items()):
-        if site != source:
-            need = asked if site == target else 0.0
-            program.row(f"balance{len(program.rows)}", terms, need, need)
-    return columns
-
-
-def _peel(
-    problem: Problem, demand: Demand, alive: Mapping[int, Lit], flow: Mapping[Arc, float]
-) -> list[tuple[Path, float]]:
-    """Decompose arc flows into paths, shortest latency first."""
-    left = {arc: value for arc, value in flow.items() if value > 1e-9}
-    found: list[tuple[Path, float]] = []
-    while True:
-        path = _least_latency(demand, alive, left)
-        if path is None:
-            return found
-        amount = min(left[arc] for arc in path)
-        found.append((tuple(problem.top(i) for i, _ in path), amount))
-        left = {arc: value - amount if arc in path else value for arc, value in left.items()}
-        left = {arc: value for arc, value in left.items() if value > 1e-9}
-
-
-def _least_latency(demand: Demand, alive: Mapping[int, Lit], left: Mapping[Arc, float]) -> tuple[Arc, ...] | None:
-    leaving: dict[SiteId, list[tuple[Arc, SiteId]]] = {}
-    for i, back in sorted(left):
-        head, tail = alive[i].ends[::-1] if back else alive[i].ends
-        leaving.setdefault(head, []).append(((i, back), tail))
-    queue: list[tuple[float, tuple[Arc, ...], SiteId]] = [(0.0, (), demand.ends[0])]
-    done: set[SiteId] = set()
-    while queue:
-        latency, path, site = heapq.heappop(queue)
-        if site == demand.ends[1]:
-            return path
-        if site in done:
-            continue
-        done.add(site)
-        for arc, there in leaving.get(site, ()):
-            heapq.heappush(queue, (latency + alive[arc[0]].latency_ms, (*path, arc), there))
-    return None
 
 
 def _tidy(asked: float, paths: Sequence[tuple[Path, float]]) -> list[tuple[Path, float]]:
