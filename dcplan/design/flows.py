@@ -97,6 +97,8 @@ class Flows:
 
     def cheapest(self) -> list[tuple[Column, float]]:
         """The paths in use [Gb/s]. SolverError where not all that is asked can be carried."""
+        if not self.asked:
+            return []
         for _ in range(ROUNDS):
             if self._linear.solve() != "optimal":
                 break
