@@ -152,8 +152,7 @@ def traffic_items(
     """The healthy traffic on circuits whose traffic has a price."""
     gbps: dict[FiberId, float] = {}
     for flow in (flow for routing in carried if routing.state == HEALTHY.name for flow in routing.flows):
-        for lightpath in flow.lightpaths:
-            edge = lightpaths[lightpath].route.fibers[0]
+        for edge in (lightpaths[one].route.fibers[0] for one in flow.lightpaths if one in lightpaths):
             gbps[edge] = gbps.get(edge, 0.0) + flow.gbps
     for name, circuit in network.circuits.items():
         if circuit.usd_per_gbps and gbps.get(name):

@@ -137,7 +137,7 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         in_file_order(program, task.problem, bought, task.slots, {**task.ways, **task.few.ways})
     if task.protected:
         protect(program, task.problem, bought, task.ways)
-    alone = len(task.problem.states) == 1 and not task.protected
+    alone = len(task.problem.states) == 1 and not task.protected and rounding
     for k in task.written:
         write_in_few(program, task.problem, bought, task.ways, task.few, k)
     if (alone or task.problem.priced) and 0 not in task.written:
