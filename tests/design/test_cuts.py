@@ -157,7 +157,8 @@ def problems(draw):
     pairs = list(combinations(names, 2))
     picked = draw(st.lists(st.sampled_from(pairs), min_size=len(names), unique=True))
     links = {
-        f"{a}{b}": (a, b, [(400, 10 + i), (800, 17 + i)], "any", 100.0 * (i == 0), 0.0) for i, (a, b) in enumerate(picked)
+        f"{a}{b}": (a, b, [(400, 10 + i), (800, 17 + i)], "any", 100.0 * (i == 0), 0.0)
+        for i, (a, b) in enumerate(picked)
     }
     asked = draw(st.lists(st.tuples(st.sampled_from(pairs), st.integers(50, 900)), min_size=1, max_size=4))
     demands = [(f"d{i}", a, b, float(gbps)) for i, ((a, b), gbps) in enumerate(asked)]
