@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SEED = 1
 THREADS = 1
 """HiGHS fixes its threads at the first solve of a process; one is also what makes answers repeat."""
+NO_LIMIT = 2**31 - 1
+"""HiGHS's own for nodes."""
 GLANCE_S = 0.05
 """How often it is looked whether a solver in a thread of its own must stop [s]."""
 
@@ -73,47 +75,53 @@ def quiet() -> Any:
     return made
 
 
-def _highs(built: Any, limits: Limits, warm: bool) -> Told:  # noqa: FBT001
+def run_highs(made: Any, limits: Limits) -> None:
+    """Run a HiGHS model within limits: a stop, or an interrupt from the keyboard, ends it as a limit does.
+
+    HiGHS asks now and then whether it shall go on; an exception raised there would be lost in it.
+    """
+    from highspy import cb
+
+    for option, value in (
+        ("mip_rel_gap", limits.gap),
+        ("mip_abs_gap", 1e-9),
+        ("time_limit", float(limits.time_s)),
+        ("mip_max_nodes", NO_LIMIT if limits.most_nodes is None else limits.most_nodes),
+    ):
+        made.setOptionValue(option, value)
     with held_back() as noted:
-        stats = built.solve(_quiet_highs()(limits, noted, warmStart=warm))
+
+        def ask(_kind: Any, _message: str, _out: Any, back: Any, _mine: Any) -> None:
+            back.user_interrupt = limits.stop.asked or bool(noted)
+
+        made.setCallback(ask, None)
+        for kind in (cb.HighsCallbackType.kCallbackMipInterrupt, cb.HighsCallbackType.kCallbackSimplexInterrupt):
+            made.startCallback(kind)
+        made.run()
+        made.setCallback(None, None)
+
+
+def _highs(built: Any, limits: Limits, warm: bool) -> Told:  # noqa: FBT001
+    stats = built.solve(_quiet_highs()(limits, warmStart=warm))
     info = built.solverModel.getInfo()
     return Told(stats.status, stats.has_solution, stats.best_bound, max(0, int(info.mip_node_count)))
 
 
 @cache
 def _quiet_highs() -> Any:
-    """PuLP's HiGHS, but silent from the first line and stopped by `Limits.stop` or a noted interrupt.
-
-    HiGHS asks for these now and then; an exception raised there would be lost in it.
-    """
-    from highspy import cb
-
+    """PuLP's HiGHS, but silent from its first line, and stopped as `run_highs` says."""
     pulp_highs: Any = _pulp().HiGHS
 
     class QuietHiGHS(pulp_highs):  # type: ignore[misc]
-        def __init__(self, limits: Limits, noted: list[int], **options: Any) -> None:
+        def __init__(self, limits: Limits, **options: Any) -> None:
             super().__init__(msg=False, **options)
             self.limits = limits
-            self.noted = noted
 
         def createAndConfigureSolver(self, lp: Any) -> None:  # noqa: N802  PuLP's name
-            limits, noted = self.limits, self.noted
-
-            def ask(_kind: Any, _message: str, _out: Any, back: Any, _mine: Any) -> None:
-                back.user_interrupt = limits.stop.asked or bool(noted)
-
             lp.solverModel = quiet()
-            for option, value in (
-                ("mip_rel_gap", limits.gap),
-                ("mip_abs_gap", 1e-9),
-                ("time_limit", float(limits.time_s)),
-                ("mip_max_nodes", limits.most_nodes),
-            ):
-                if value is not None:
-                    lp.solverModel.setOptionValue(option, value)
-            lp.solverModel.setCallback(ask, None)
-            for kind in (cb.HighsCallbackType.kCallbackMipInterrupt, cb.HighsCallbackType.kCallbackSimplexInterrupt):
-                lp.solverModel.startCallback(kind)
+
+        def callSolver(self, lp: Any) -> None:  # noqa: N802  PuLP's name
+            run_highs(lp.solverModel, self.limits)
 
     return QuietHiGHS
 

@@ -10,9 +10,11 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
+from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
-from dcplan.design.backends import BACKENDS
+from dcplan.design.backends import BACKENDS, quiet, run_highs
 from dcplan.design.engine import Options, design
 from dcplan.design.limits import Limits, Stop, Until, interruptible
 from dcplan.design.program import Program
@@ -119,6 +121,24 @@ def test_nodes_are_spent_together():
     assert until.over
     assert until.why == "node limit"
     assert solve("highs", covering(1), until.limits(0.5)).reason == "node limit"
+
+
+def test_time_limit_is_one_of_each_run():
+    """Of a HiGHS model that is run again too, not of all its runs together."""
+    model = quiet()
+    program = hard()
+    for column in program.columns:
+        model.addVar(column.lower, column.upper)
+    for i, column in enumerate(program.columns):
+        model.changeColCost(i, column.cost)
+        model.changeColIntegrality(i, HighsVarType.kInteger)
+    for row in program.rows:
+        model.addRow(row.lower, kHighsInf, len(row.terms), np.array(list(row.terms)), np.array([*row.terms.values()]))
+    for _ in range(2):
+        begun = time.monotonic()
+        run_highs(model, Limits(0.5, 0.0))
+        assert model.getModelStatus() == HighsModelStatus.kTimeLimit
+        assert 0.4 < time.monotonic() - begun < 5
 
 
 def test_stopped_while_it_solves():
