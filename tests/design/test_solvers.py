@@ -10,9 +10,7 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
-from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from dcplan.design.backends import BACKENDS, quiet, run_highs
 from dcplan.design.engine import Options, design
@@ -125,6 +123,9 @@ def test_nodes_are_spent_together():
 
 def test_time_limit_is_one_of_each_run():
     """Of a HiGHS model that is run again too, not of all its runs together."""
+    import numpy as np
+    from highspy import HighsModelStatus, HighsVarType, kHighsInf
+
     model = quiet()
     program = hard()
     for column in program.columns:
