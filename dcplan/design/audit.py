@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design import formulation
 from dcplan.design.conflict import Tried, explain
 from dcplan.design.cutting import Task, start
+from dcplan.design.few import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
 from dcplan.design.protection import protect
@@ -57,18 +57,22 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     listed = {
         d: ways_of(made, demand)
         for d, demand in enumerate(made.demands)
-        if protected or demand.max_latency_ms is not None
+        if protected or demand.max_latency_ms is not None or demand.max_paths is not None
     }
     ways = {d: each.ways for d, each in listed.items()}
     notes = _notes(made, listed)
+    few = Few({d: ways[d] for d in counted(made)}, complete=True)
     if whole:
         program, bought = master(made, whole_slots(made))
         if protected:
             protect(program, made, bought, ways)
-        else:
-            program = formulation.whole(made, ways)
+        for k in () if protected else range(len(made.states)):
+            write_in_few(program, made, bought, ways, few, k)
         what = f"the whole ILP: {len(made.choices)} choices, demands: {len(made.demands)}, states: {len(made.states)}"
         return Audit(program, (*_title(made, what), *words_of(program, made, ways)), notes)
+    if few.ways:
+        names = ", ".join(made.demands[d].id for d in few.ways)
+        raise UsageError(f"max_paths of {names} stands in the program of all states only: ask for it with --whole")
     task = Task(
         problem=made,
         slots=whole_slots(made),

@@ -75,6 +75,7 @@ class Words:
             "fk": lambda i, mark: self._flow(i[""], i["s"], i["e"], back=mark == "b"),
             "yk": lambda i, _: f"{self._on(i['d'], i['w'], i[''])} [Tb/s]{self._in(i[''])}",
             "y": lambda i, _: f"{self._on(i[''], i['w'])} [Tb/s]",
+            "zk": lambda i, _: f"1 if demand {self._demand(i['d'])} takes its route {i['w']}{self._in(i[''])}",
             "gk": lambda i, _: f"priced traffic on {self._path(i['l'])} [Tb/s]{self._in(i[''])}",
             "x": lambda i, _: f"share of demand {self._demand(i[''])} on pair {i['i']} of risks that do not meet",
         }
@@ -98,6 +99,10 @@ class Words:
             ),
             "pathk": lambda i, _: f"traffic of listed ways fits {self._hop(i, 'l')}{self._in(i[''])}",
             "path": lambda i, _: f"both ways of all demands fit {self._hop(i, '')}",
+            "usedk": lambda i, _: (
+                f"demand {self._demand(i['d'])} is on its route {i['w']} only where it takes it{self._in(i[''])}"
+            ),
+            "fewk": lambda i, _: f"demand {self._demand(i['d'])} takes no more routes than it may{self._in(i[''])}",
             "splitk": lambda i, _: (
                 f"traffic between {_both(self._links_in(i[''])[i['e']][0])} is that of its lightpaths{self._in(i[''])}"
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,25 @@ def test_master_and_whole_have_the_optimum_of_the_design(net, limit_ms, form, tm
         assert optimum(WRITE[form](found.program, found.words), form, tmp_path) == pytest.approx(cost, rel=1e-9)
         assert not [line for line in found.words if "auxiliary" in line]
         assert len(found.words) == len(found.program.columns) + len(found.program.rows) + (2 if whole else 3)
+
+
+def test_few_routes_stand_in_the_whole_program_only(tmp_path):
+    leased = {"ends": ["a", "b"], "latency_ms": 1}
+    offers = {"x": (100, 10), "y": (100, 10), "z": (200, 50)}
+    modules = {name: {"m": {"gbps": gbps, "usd": usd, "most": 1}} for name, (gbps, usd) in offers.items()}
+    circuits = {name: leased | {"modules": mine} for name, mine in modules.items()}
+    net = network("ab", circuits, [], {"scheme": "none"})
+    demands = [replace(factory.demand(net, f"d{i}", "a", "b", (70, 70, 60)[i]), max_paths=1) for i in range(3)]
+    lines, paths, demands, states = parts(net, demands)
+    cost = design(net, lines, paths, demands, states, Options(gap=0.0)).cost_usd
+    split = [replace(demand, max_paths=None) for demand in demands]
+    assert (cost, design(net, lines, paths, split, states, Options(gap=0.0)).cost_usd) == (50, 20)
+    made = problem(net, lines, paths, demands, states)
+    found = audit(made, Options(), whole=True)
+    assert optimum(lp_text(found.program, found.words), "lp", tmp_path) == pytest.approx(cost)
+    assert not [line for line in found.words if "auxiliary" in line]
+    with pytest.raises(UsageError, match="ask for it with --whole"):
+        audit(made, Options(), whole=False)
 
 
 def test_golden_circuits(golden):

@@ -100,7 +100,7 @@ def test_what_does_not_cross_over_is_said():
         ("U-U-L-N-C-A-N-U", "letter 3, link capacity L (linear): modules are whole; M, S and E are possible"),
         ("U-U-S-N-C-A-N-U", "letter 3, link capacity S (single modular): some link offers several modules"),
         ("U-U-M-N-I-A-N-U", "letter 5, routing I (integer)"),
-        ("U-U-M-N-S-A-N-U", "letter 5, routing S (single path)"),
+        ("U-U-M-N-S-A-N-P", "letter 5, routing S (single path): a single path goes with survivability N and U"),
         ("U-U-M-N-C-E-N-U", "letter 6, admissible paths E (explicit list)"),
         ("U-U-M-N-C-A-Y-U", "letter 7, hop limits Y (individual)"),
         ("U-U-M-N-C-A-N-S", "letter 8, survivability S (shared path protection)"),
@@ -265,6 +265,46 @@ def _least_on_ac(ab, bc, ac):
     """Of the healthy traffic, in steps of 1/8: x of the 1.5 go over c, y of the 0.25 over b."""
     steps = [(x / 8, y / 8) for x in range(13) for y in range(3)]
     return min(x + 0.25 - y for x, y in steps if 1.5 - x + y <= ab and x + y <= bc and 0 <= x + 0.25 - y <= ac)
+
+
+@pytest.mark.parametrize("survival", ["N", "U"])
+def test_single_paths_are_planned_to_their_optimum(tmp_path, survival):
+    """Equal to brute force: each demand by itself, on one of its two ways, in each state."""
+    made = bring(TINY, f"U-U-M-N-S-A-N-{survival}")
+    assert [(one["gbps"], one["max_paths"]) for one in topology(made)["demands"].values()] == [
+        (0.7, 1), (0.8, 1), (0.25, 1)
+    ]  # fmt: skip
+    assert not any("added up" in note for note in made.notes)
+    file = tmp_path / "tiny.yaml"
+    file.write_text(made.text)
+    assert plan(load(file)).design.cost_usd == pytest.approx(_cheapest_single(survival))
+
+
+def _cheapest_single(survival):
+    """Links ab, bc, ac; 0.7 and 0.8 between a and b, 0.25 between a and c; ways by the links that they take."""
+    asked = [(0.7, ({0}, {1, 2})), (0.8, ({0}, {1, 2})), (0.25, ({2}, {0, 1}))]
+    options = [
+        [(n * small + m * large, existing + n + 4 * m) for n, m in product(range(4), repeat=2)]
+        for existing, small, large in ((0, 100, 250), (0.5, 120, 300), (0, 90, 260))
+    ]
+
+    def carries(capacity):
+        return any(
+            all(
+                sum(gbps for (gbps, _), way in zip(asked, ways, strict=True) if link in way) <= capacity[link] + 1e-9
+                for link in range(3)
+            )
+            for ways in product(*(each for _, each in asked))
+        )
+
+    best = float("inf")
+    for bought in product(*options):
+        usd, capacity = sum(price for price, _ in bought), [gbps for _, gbps in bought]
+        if usd < best:
+            lost = range(3) if survival == "U" else ()
+            states = [capacity, *([0 if i == gone else gbps for i, gbps in enumerate(capacity)] for gone in lost)]
+            best = usd if all(map(carries, states)) else best
+    return best
 
 
 def test_polska_is_planned_to_its_known_optimum(tmp_path):

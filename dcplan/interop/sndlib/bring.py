@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dcplan.interop.place import Place
-    from dcplan.interop.sndlib.instance import Instance, Link
+    from dcplan.interop.sndlib.instance import Demand, Instance, Link
     from dcplan.interop.sndlib.model import Model
     from dcplan.interop.sndlib.unit import Scale
 
@@ -59,7 +59,7 @@ def bring(file: Path, asked: str | None) -> Imported:
             }
             for link in links
         },
-        "demands": _demands(instance, scale, sites),
+        "demands": _demands(instance, model, scale, sites),
         "policy": {"scheme": "none"} if model.scheme == "none" else {"survive": ["any-fiber"], "scheme": model.scheme},
     }
     said = notes(instance, model, scale, by_default=asked is None, degrees=degrees)
@@ -108,18 +108,22 @@ def _capacity(link: Link, model: Model, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _demands(instance: Instance, scale: Scale, sites: Mapping[str, str]) -> dict[str, Any]:
-    """Demands of either direction between the same nodes, added up under the name of the first."""
-    between: dict[tuple[str, str], list[tuple[str, float]]] = {}
+def _demands(instance: Instance, model: Model, scale: Scale, sites: Mapping[str, str]) -> dict[str, Any]:
+    """Demands of either direction between the same nodes, added up under the name of the first.
+
+    Where each takes a single path they stay apart: added up, they would have to take the same.
+    """
+    together: dict[tuple[str, ...], list[Demand]] = {}
     for demand in instance.demands:
-        a, b = pair(*demand.ends)
-        if a != b and demand.value:
-            between.setdefault((a, b), []).append((demand.id, demand.value))
-    names = names_for(each[0][0] for each in between.values())
+        ends = pair(*demand.ends)
+        if demand.ends[0] != demand.ends[1] and demand.value:
+            together.setdefault((*ends, demand.id) if model.single else ends, []).append(demand)
+    names = names_for(each[0].id for each in together.values())
     return {
-        names[each[0][0]]: {
-            "between": [sites[a], sites[b]],
-            "gbps": scale.gbps(fsum(value for _, value in each)),
+        names[each[0].id]: {
+            "between": [sites[end] for end in pair(*each[0].ends)],
+            "gbps": scale.gbps(fsum(demand.value for demand in each)),
+            **({"max_paths": 1} if model.single else {}),
         }
-        for (a, b), each in between.items()
+        for each in together.values()
     }

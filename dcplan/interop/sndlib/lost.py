@@ -28,7 +28,7 @@ def notes(instance: Instance, model: Model, scale: Scale, *, by_default: bool, d
     yield from _map(instance, degrees=degrees)
     yield from _links(instance, model)
     yield from _capacities(instance.links, model, scale)
-    yield from _demands(instance)
+    yield from _demands(instance, model)
 
 
 def _map(instance: Instance, *, degrees: bool) -> Iterator[str]:
@@ -87,12 +87,12 @@ def _capacities(links: Sequence[Link], model: Model, scale: Scale) -> Iterator[s
         yield f"lists of up to {longest} capacities are planned as any mix (M); letter 3 E takes one of each list"
 
 
-def _demands(instance: Instance) -> Iterator[str]:
+def _demands(instance: Instance, model: Model) -> Iterator[str]:
     mine: dict[tuple[str, str], list[Demand]] = {}
     for demand in instance.demands:
         mine.setdefault(pair(*demand.ends), []).append(demand)
     folded = sum(len(each) > 1 for (a, b), each in mine.items() if a != b)
-    if folded:
+    if folded and not model.single:
         yield f"demands between the same two nodes are added up, in {folded} of {len(mine)} pairs: U is undirected"
     nothing = [demand.id for demand in instance.demands if demand.ends[0] == demand.ends[1] or not demand.value]
     if nothing:

@@ -35,6 +35,8 @@ class Model:
     """At most one module of each list (E)."""
     setup: bool
     """The set-up cost of links counts."""
+    single: bool
+    """Each demand takes one path at a time (S)."""
     scheme: str
     """Of the policy: none, reroute, one-plus-one."""
 
@@ -63,31 +65,40 @@ def model_of(name: str, instance: Instance) -> Model:
         "-".join(letters),
         one=letters[2] == "E",
         setup=letters[3] == "Y",
+        single=letters[4] == "S",
         scheme={"N": "none", "P": "one-plus-one", "U": "reroute"}[letters[7]],
     )
 
 
 def _refused(letters: list[str], instance: Instance) -> Iterator[str]:
-    demand, link, capacity, _, routing, paths, hops, survival = letters
-
-    def asks(position: int, why: str) -> str:
+    """What dcplan has not, by letter."""
+    for position, why in (*_of_links(letters, instance), *_of_routes(letters, instance)):
         what, known = LETTERS[position - 1]
         letter = letters[position - 1]
-        return f"letter {position}, {what} {letter} ({known[letter]}): {why}"
+        yield f"letter {position}, {what} {letter} ({known[letter]}): {why}"
 
+
+def _of_links(letters: list[str], instance: Instance) -> Iterator[tuple[int, str]]:
+    demand, link, capacity = letters[:3]
     if demand == "D":
-        yield asks(1, "demands of dcplan are the same both ways; U folds those of both directions by adding")
+        yield 1, "demands of dcplan are the same both ways; U folds those of both directions by adding"
     if link != "U":
-        yield asks(2, "a circuit has one capacity that both directions of a demand take alike; U is possible")
+        yield 2, "a circuit has one capacity that both directions of a demand take alike; U is possible"
     if capacity == "L":
-        yield asks(3, "modules are whole; M, S and E are possible")
+        yield 3, "modules are whole; M, S and E are possible"
     if capacity == "S" and any(len(link.modules) > 1 for link in instance.links):
-        yield asks(3, "some link offers several modules; M (any mix) and E (one of the list) are possible")
-    if routing != "C":
-        yield asks(5, "traffic is split at will; C is possible")
+        yield 3, "some link offers several modules; M (any mix) and E (one of the list) are possible"
+
+
+def _of_routes(letters: list[str], instance: Instance) -> Iterator[tuple[int, str]]:
+    routing, paths, hops, survival = letters[4:]
+    if routing == "I":
+        yield 5, "traffic is split at will (C) or not at all (S), not in units"
+    if routing == "S" and survival == "P":
+        yield 5, "a single path goes with survivability N and U, not with P; C is possible"
     if paths == "E":
-        yield asks(6, "routes are those of the network, not of a list; A is possible")
+        yield 6, "routes are those of the network, not of a list; A is possible"
     if hops == "Y" and any(demand.most_hops != float("inf") for demand in instance.demands):
-        yield asks(7, "routes are limited by latency, not by their number of links; N is possible")
+        yield 7, "routes are limited by latency, not by their number of links; N is possible"
     if survival == "S":
-        yield asks(8, "N (none), P (1+1) and U (rerouted in every failure of a link) are possible")
+        yield 8, "N (none), P (1+1) and U (rerouted in every failure of a link) are possible"
