@@ -10,6 +10,7 @@ from dcplan.training import shapes
 from dcplan.training.evidence import evidence
 from dcplan.training.machine import peak_tflops
 from dcplan.training.memory import memory
+from dcplan.training.patterns import DIRECT
 from dcplan.training.place import places, site_ranks
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, step_terms
@@ -52,9 +53,11 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
 def one_site(workload: Workload, layout: Layout) -> StepTime:
     """The same plan with all accelerators in one site: what crosses sites goes over the scale-out network instead.
 
-    That is the step time at infinite rate and no latency, where only the NICs limit the exchange.
+    That is the step time at infinite rate and no latency, where only the NICs limit the exchange, which is direct: no
+    site is a hub where there is one site.
     """
-    return step_time(workload, layout, no_distance(workload, layout))
+    near = replace(workload, collective=DIRECT)
+    return step_time(near, layout, no_distance(near, layout))
 
 
 def needed_rates(

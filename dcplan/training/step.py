@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from dcplan.training.patterns import DIRECT, Collective
+
 if TYPE_CHECKING:
     from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
     from dcplan.model.network import Pair, SiteId
@@ -38,6 +40,8 @@ class Workload:
     precision: str
     gradient_bits: int
     shares: tuple[Share, ...]
+    collective: Collective = DIRECT
+    """How its sites sum gradients, where they do so by site."""
 
     @property
     def accelerators(self) -> int:

@@ -1,8 +1,8 @@
 """Gradients: reduction inside a site, exchange across sites, and how much of either hides behind the backward pass.
 
 Across sites one pattern is used for each way to synchronise, so that bytes and demands agree:
-hierarchical: reduce-scatter inside, direct exchange between all pairs of sites, gather inside;
-synchronous: one ring through all ranks that visits the sites in the order of the job, both ways round.
+hierarchical: reduce-scatter inside, the job's collective among sites (see `patterns`), gather inside;
+synchronous: one ring through all ranks that goes round the sites by the shortest way, halves both ways round.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
 from dcplan.training.memory import GRADIENT_BYTES
+from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
 from dcplan.training.pipeline import stage_layers
 from dcplan.training.place import site_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dcplan.model.network import Pair
     from dcplan.training.machine import Machine
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Links, Workload
@@ -62,25 +63,19 @@ def gradient_gb(workload: Workload) -> float:
     return shapes.parameters(workload.model) * workload.gradient_bits / 8 / 1e9
 
 
-def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
-    """Gradient bytes between two sites in a step, in each direction [GB], with S = parameters × gradient_bits / 8.
-
-    hierarchical: 2 S/n between each pair of n sites, so a site sends 2(n−1)/n S in all.
-    synchronous: the ring carries 2(d−1)/d S per lap of d ranks; halves run both ways round, so each of the n edges
-    carries (d−1)/d S per direction; with two sites both edges join the same pair.
-    """
+def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> Pattern:
+    """The pattern in which the sites of a job sum its gradients."""
     ranks = site_ranks(where)
-    sites = list(ranks)
-    n, size = len(sites), gradient_gb(workload)
-    if n < 2:
-        return {}
     if layout.sync == "hierarchical":
-        return {pair(a, b): 2 * size / n for i, a in enumerate(sites) for b in sites[i + 1 :]}
-    d = sum(ranks.values()) * layout.cp
-    result: dict[Pair, float] = {}
-    for a, b in zip(sites, sites[1:] + sites[:1], strict=True):
-        result[pair(a, b)] = result.get(pair(a, b), 0.0) + (d - 1) / d * size
-    return result
+        return pattern(workload.collective, tuple(ranks))
+    order = shortest_ring(tuple(ranks), dict(workload.collective.latency_ms))
+    return flat_ring(order, sum(ranks.values()) * layout.cp)
+
+
+def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
+    """Gradient bytes between two sites in a step, in each direction [GB]: share × parameters × gradient_bits / 8."""
+    size = gradient_gb(workload)
+    return {ends: share * size for ends, share in across_sites(workload, layout, where).share.items()}
 
 
 def exchange_s(size_gb: Mapping[Pair, float], links: Links) -> float:
@@ -93,25 +88,12 @@ def rate_gbps(links: Links, ends: Pair) -> float:
     return links.rate_gbps.get(ends) or math.ulp(0.0)
 
 
-def latency_s(size_gb: Mapping[Pair, float], layout: Layout, links: Links) -> float:
-    """Latency that no overlap hides: what the last bucket waits.
+def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, sends: float, total: int) -> Reduction:
+    """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks.
 
-    hierarchical: two one-way trips (there and back: scatter, gather) over the longest pair.
-    synchronous: two laps of the ring, each over every edge between sites.
-    """
-    one_way = {ends: links.latency_ms.get(ends, math.inf) / 1e3 for ends in size_gb}
-    if not one_way:
-        return 0.0
-    if layout.sync == "hierarchical":
-        return 2 * max(one_way.values())
-    return 2 * sum(one_way.values()) * (2 if len(one_way) == 1 else 1)
-
-
-def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, sites: int, total: int) -> Reduction:
-    """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks, over `sites` sites.
-
+    sends: bytes that the site sends to others, over all gradients; 0 where the job is in one site.
     Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups, all-gather.
-    Inside, gradients are reduced in fp32, as they are accumulated. Across, 2(n−1)/n of its share of them goes in
+    Inside, gradients are reduced in fp32, as they are accumulated. Across, its share of what the site sends goes in
     gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
     data parallel ranks already, so theirs go over ep times fewer.
     """
@@ -124,7 +106,7 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
         shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
         size, wire = held * GRADIENT_BYTES, held * workload.gradient_bits / 8
         over = group(machine, shard, layout.tp * thinner)
-        if sites > 1 and layout.sync == "synchronous":
+        if sends and layout.sync == "synchronous":
             everyone = max(1, total * layout.cp // thinner)
             reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), wire)
         else:
@@ -133,7 +115,7 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
             reduce_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
             if not layout.sharding:
                 reduce_s += reduce_scatter_s(over, size)
-            cross_s += 2 * (sites - 1) / sites * wire / inside / machine.out
+            cross_s += sends * wire / inside / machine.out
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)

@@ -19,10 +19,10 @@ from dcplan.training.sync import (
     Reduction,
     Window,
     across_s,
+    across_sites,
     exchange_s,
     gradient_pairs,
     inside_s,
-    latency_s,
     local_parameters,
     rate_gbps,
     reduction,
@@ -83,16 +83,17 @@ class _Replica:
 def _over_ranks(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> Terms:
-    ranks = site_ranks(where)
+    ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
     replicas = []
     for place, box in zip(where, boxes, strict=True):
         kinds = stages(workload.model, workload.sequence_length, layout, box)
-        work = reduction(workload, layout, box, ranks[place.share.site], len(ranks), layout.dp)
+        site = place.share.site
+        work = reduction(workload, layout, box, ranks[site], crossing.sends(site), layout.dp)
         replicas.append(_replica(workload, layout, place, box, kinds, work))
     slow = max(replicas, key=lambda replica: replica.terms.total_s)
     fast = min(replicas, key=lambda replica: replica.terms.total_s)
     pairs = gradient_pairs(workload, layout, where)
-    sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + latency_s(pairs, layout, links)
+    sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + crossing.waits_s(links.latency_ms)
     return replace(fast.terms, straggler_s=slow.terms.total_s - fast.terms.total_s, sync_s=sync_s)
 
 
@@ -129,7 +130,7 @@ def _over_stages(
     boundaries = _boundaries(workload, layout, where, boxes, links, slowest)
     worst = [
         _replica(
-            workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 1, layout.dp)
+            workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 0.0, layout.dp)
         ).terms
         for place, box in zip(where, boxes, strict=True)
     ]  # fmt: skip
