@@ -137,11 +137,13 @@ def plan(
     SolverError when the solver is not installed, or when its answer does not pass the check that follows
     every solve.
     """
+    from functools import partial
+
     from dcplan.design.circuits import lightpaths_of
-    from dcplan.design.engine import Options, design
+    from dcplan.design.collective import traffic_by_cost
+    from dcplan.design.engine import Options, design, least_usd
     from dcplan.design.limits import longest_s
     from dcplan.design.result import Infeasible
-    from dcplan.design.traffic import traffic_of
     from dcplan.inherit import inherited
     from dcplan.model.states import promised_states
     from dcplan.pipeline import planned
@@ -164,10 +166,11 @@ def plan(
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
-    traffic = traffic_of(network, states)
+    cost = partial(least_usd, network, light.lines, lightpaths, states=states, options=options)
+    traffic = traffic_by_cost(network, states, cost, tell)
     if isinstance(traffic, Infeasible):
         return traffic
-    jobs, demands = traffic
+    jobs, demands, tried = traffic
     tell("design")
     answer = design(network, light.lines, lightpaths, demands, states, options)
     if isinstance(answer, Infeasible):
@@ -183,7 +186,7 @@ def plan(
     }
     if existing is not None:
         stated["existing"] = f"plan `{existing.name}` of US$ {existing.design.cost_usd:.0f}"
-    return planned(network, stated, light.lines, lightpaths, answer, states, jobs)
+    return planned(network, stated, light.lines, lightpaths, answer, states, jobs, tried)
 
 
 def open_plan(path: Path) -> Plan:
@@ -241,6 +244,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
+    from dcplan.design.collective import collectives_of, kinds_in, not_cheapest, same_but_compared
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
     from dcplan.design.verify import verify as check_design
@@ -259,7 +263,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     states = promised_states(network)
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
-    traffic = traffic_of(network, states)
+    traffic = traffic_of(network, states, kinds_in(network, made.collectives))
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic
@@ -271,6 +275,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         ("link budgets", lightpaths, made.lightpaths),
         ("demands", demands, made.design.demands),
         ("states", states_of(states), made.states),
+        ("collectives", *same_but_compared(collectives_of(jobs, {}), made.collectives)),
     ]
     faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
@@ -281,6 +286,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
         for what, anew, old in compared
         if not alike(anew, old)
     ]
+    wrong += not_cheapest(made.collectives)
     if wrong or faults:
         return (*wrong, *faults)
     return not_closing(network, light.lines, lightpaths, made.design)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dcplan.assess.compare import Compared
     from dcplan.assess.hollow import HollowCore
     from dcplan.assess.result import Assessment
-    from dcplan.design.result import Design
+    from dcplan.design.result import Design, JobCollective
     from dcplan.design.traffic import JobPlans, JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.schema import Fiber, Policy
@@ -39,6 +39,7 @@ def plan_file(
     assumptions: Sequence[Assumption],
     hollow: HollowCore | None,
     states: Sequence[State],
+    collectives: Sequence[JobCollective],
 ) -> Plan:
     """The whole answer; inputs are named as the user named them and hashed, so that a reader can tell them apart."""
     return Plan(
@@ -56,6 +57,7 @@ def plan_file(
         assessment=assessment,
         plans=tuple(rows),
         assumptions=tuple(assumptions),
+        collectives=tuple(collectives),
         hollow=hollow,
         states=states_of(states),
         circuits=circuits_of(network),

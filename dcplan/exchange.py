@@ -50,23 +50,22 @@ def export(
 def _program(
     network: Network, form: str, progress: Callable[[str], None] | None, *, whole: bool
 ) -> Exported | Infeasible:
+    from functools import partial
+
     from dcplan.design.audit import audit
     from dcplan.design.circuits import lightpaths_of
-    from dcplan.design.engine import Options
+    from dcplan.design.collective import traffic_by_cost
+    from dcplan.design.engine import Options, least_usd
     from dcplan.design.limits import longest_s
     from dcplan.design.problem import problem
     from dcplan.design.program_text import lp_text, mps_text
     from dcplan.design.result import Infeasible
-    from dcplan.design.traffic import traffic_of
     from dcplan.interop.exported import Exported
     from dcplan.model.states import promised_states
 
     states = promised_states(network)
     light = optical.optics(network)
-    traffic = traffic_of(network, states)
-    if isinstance(traffic, Infeasible):
-        return traffic
-    made = problem(network, light.lines, (*light.lightpaths, *lightpaths_of(network)), traffic[1], states)
+    lightpaths = (*light.lightpaths, *lightpaths_of(network))
     limits = network.policy.solver
     options = Options(
         time_limit_s=longest_s(limits.time_limit_s, limits.max_nodes),
@@ -74,6 +73,11 @@ def _program(
         gap=limits.gap,
         progress=progress,
     )
+    cost = partial(least_usd, network, light.lines, lightpaths, states=states, options=options)
+    traffic = traffic_by_cost(network, states, cost, progress or (lambda _line: None))
+    if isinstance(traffic, Infeasible):
+        return traffic
+    made = problem(network, light.lines, lightpaths, traffic[1], states)
     found = audit(made, options, whole=whole)
     if isinstance(found, Infeasible):
         return found

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from dcplan.assess.result import Assessment
     from dcplan.assess.view import NetworkView
-    from dcplan.design.result import Design
+    from dcplan.design.result import CollectiveTried, Design
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.states import State
@@ -41,11 +41,13 @@ def planned(
     design: Design,
     states: Sequence[State],
     jobs: Sequence[JobTraffic],
+    tried: Mapping[str, Sequence[CollectiveTried]],
 ) -> Plan:
-    """A design, assessed, as a plan."""
+    """A design, assessed, as a plan; `tried`: the collectives that were compared for jobs that leave theirs open."""
     from dcplan.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
+    from dcplan.design.collective import collectives_of
 
     view = NetworkView(tuple(lightpaths), design)
     assessment, rows = assessed(network, view, states, jobs)
@@ -60,4 +62,5 @@ def planned(
         assumptions_of(network, design, jobs),
         saved(network, view, jobs),
         states,
+        collectives_of(jobs, tried),
     )

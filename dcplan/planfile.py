@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dcplan.assess.hollow import HollowCore
 from dcplan.assess.result import Assessment
-from dcplan.design.result import Design
+from dcplan.design.result import Design, JobCollective
 from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
@@ -132,6 +132,8 @@ class Plan:
     assessment: Assessment
     plans: tuple[PlanRow, ...]
     assumptions: tuple[Assumption, ...]
+    collectives: tuple[JobCollective, ...] = ()
+    """How the sites of each job sum gradients, one entry per job in several sites."""
     hollow: HollowCore | None = None
     """What hollow core saves; none where no fiber has it."""
     states: tuple[PlanState, ...] = ()

@@ -9,7 +9,7 @@ from dcplan import optical
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dcplan.design.fixed import Given
     from dcplan.design.result import Infeasible
@@ -42,6 +42,7 @@ def as_it_is(
     another objective, where nothing is lit, and where a demand is promised two ways at once.
     """
     from dcplan.design.circuits import lightpaths_of
+    from dcplan.design.collective import kinds_in
     from dcplan.design.fixed import as_it_is as routed
     from dcplan.design.given import OBJECTIVES
     from dcplan.design.result import Infeasible
@@ -59,7 +60,10 @@ def as_it_is(
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
-    traffic = traffic_of(network, states)
+    kinds = kinds_in(network, existing.collectives if existing else ())
+    _named(network, kinds)
+    _split_freely(network)
+    traffic = traffic_of(network, states, kinds)
     if isinstance(traffic, Infeasible):
         return traffic
     jobs, demands = traffic
@@ -74,8 +78,24 @@ def as_it_is(
     plan = None
     if found.design is not None:
         tell("assessment")
-        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs)
+        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs, {})
     return AsItIs(network.topology.name, found, lightpaths, plan)
+
+
+def _named(network: Network, kinds: Mapping[str, str]) -> None:
+    for job, about in network.jobs.items():
+        if about.collective == "auto" and len(about.accelerators) > 2 and job not in kinds:
+            raise UsageError(
+                f"job {job} leaves its collective to `auto`, by what networks cost, and here nothing is bought: name "
+                "one in the file, or the plan that was built with --existing"
+            )
+
+
+def _split_freely(network: Network) -> None:
+    held = [name for name, about in (*network.jobs.items(), *network.topology.demands.items()) if about.max_paths]
+    if held:
+        names = ", ".join(held)
+        raise UsageError(f"on a network as it is traffic splits freely, max_paths is not kept: leave it out of {names}")
 
 
 def _kept(network: Network) -> Network:

@@ -16,7 +16,7 @@ from dcplan.design.cutting import Task, root, start
 from dcplan.design.few import Few, counted
 from dcplan.design.few_routes import Lit, picks
 from dcplan.design.few_sizing import size_all
-from dcplan.design.formulation import whole_slots
+from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.problem import Problem, problem
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 """A gap that is rounding of sums."""
+RELAXED = 0.2
+"""Share of the time limit that a relaxation alone may take."""
 REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
 REROUTE_SHARE = 0.4
@@ -184,6 +186,22 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
 
 def _kind(choice: Choice) -> tuple[int, str, str]:
     return choice.lightpath, choice.part, choice.mode
+
+
+def least_usd(
+    network: Network,
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+    states: Sequence[State],
+    options: Options,
+) -> float | None:
+    """Cost of the relaxation with cuts, below which no design costs; None where not even that has an answer."""
+    made = problem(network, lines, lightpaths, demands, states)
+    quiet = replace(options, progress=None)
+    task, _ = _task(made, quiet, Until(now_s() + RELAXED * options.time_limit_s, Stop()))
+    loop = start(task)
+    return loop.linear.objective / USD if root(loop) else None
 
 
 def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int, Ways]]:

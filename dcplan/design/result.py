@@ -221,6 +221,47 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectiveLink:
+    """What a collective sends between two sites in a step, in each direction, and the rate that is sized for it."""
+
+    ends: Pair
+    gb: float
+    gbps: float
+    """Healthy [Gb/s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveTried:
+    """A collective that was compared: what it asks, and the least that a network for it costs."""
+
+    kind: str
+    plan: str
+    """The parallelism plan that would be chosen with it."""
+    gbps: float | None
+    """Between all sites together, healthy [Gb/s]."""
+    least_usd: float | None
+    """Cost of the relaxation: no network that carries it costs less [US$]."""
+    why_not: str
+    """Why it is out of the question; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobCollective:
+    """How the sites of a job sum its gradients."""
+
+    job: str
+    kind: str
+    """direct, ring, tree or hub: what sites do that reduce inside first."""
+    pattern: str
+    """What the chosen plan does: the same; flat ring, one through all ranks; nothing, for a pipeline over sites."""
+    sites: tuple[str, ...]
+    """Ring: in its order; tree and hub: the root first."""
+    links: tuple[CollectiveLink, ...]
+    tried: tuple[CollectiveTried, ...] = ()
+    """What was compared, where the file leaves the choice to `auto`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shortage:
     """A demand that cannot be served in a state."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import state_latency_ms
@@ -14,6 +14,7 @@ from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
 from dcplan.training.layout import layouts
+from dcplan.training.patterns import DIRECT, Collective
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.workload import workload
 from dcplan.units import rate
@@ -49,6 +50,11 @@ class JobPlans:
     def sites(self) -> frozenset[str]:
         """The sites that it runs in."""
         return frozenset(share.site for share in self.workload.shares)
+
+    def by(self, kind: str) -> JobPlans:
+        """The same with another collective across sites."""
+        collective = replace(self.workload.collective, kind=kind)
+        return replace(self, workload=replace(self.workload, collective=collective))
 
     def in_state(self, layout: Layout, state: State) -> tuple[Workload, Layout] | Misfit:
         """The job as it runs in a state: without the sites that are gone."""
@@ -90,12 +96,12 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
 
 
 def traffic_of(
-    network: Network, states: Sequence[State]
+    network: Network, states: Sequence[State], collectives: Mapping[str, str] | None = None
 ) -> tuple[tuple[JobTraffic, ...], tuple[Demand, ...]] | Infeasible:
-    """What jobs and fixed services ask in every state."""
+    """What jobs and fixed services ask in every state; `collectives`: of jobs that leave theirs to `auto`."""
     jobs: list[JobTraffic] = []
     for job in network.jobs:
-        found = job_traffic(network, job, states)
+        found = job_traffic(network, job, states, (collectives or {}).get(job))
         if isinstance(found, Infeasible):
             return found
         jobs.append(found)
@@ -103,14 +109,21 @@ def traffic_of(
     return tuple(jobs), (*asked, *fixed_demands(network, states))
 
 
-def job_plans(network: Network, job: str, states: Sequence[State]) -> JobPlans | Infeasible:
-    """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites."""
+def job_plans(
+    network: Network, job: str, states: Sequence[State], collective: str | None = None
+) -> JobPlans | Infeasible:
+    """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites.
+
+    collective: what `auto` in the file stands for; without it, direct exchange.
+    """
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
     latency_ms = assumed_latency_ms(network, load, mine)
     if isinstance(latency_ms, Infeasible):
         return latency_ms
     fitting, misfits = layouts(load, about)
+    kind = about.collective if about.collective != "auto" else collective or DIRECT.kind
+    load = replace(load, collective=Collective(kind, tuple(sorted(latency_ms.items()))))
     return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme_of(network, about))
 
 
@@ -129,17 +142,22 @@ class _Option:
         return sum(self.rates[HEALTHY.name].values())
 
 
-def job_traffic(network: Network, job: str, states: Sequence[State]) -> JobTraffic | Infeasible:
+def job_traffic(
+    network: Network, job: str, states: Sequence[State], collective: str | None = None
+) -> JobTraffic | Infeasible:
+    """Choose the parallelism plan of a job and size its rates (see `sized`). Arguments as of `job_plans`."""
+    plans = job_plans(network, job, states, collective)
+    return plans if isinstance(plans, Infeasible) else sized(network, plans)
+
+
+def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
     """Choose the parallelism plan of a job and size its rates: the least at which its targets hold.
 
     The fastest plan at the least rate at which its targets hold sets the goal; of all plans that reach a step within
     2 % of it with their targets kept, the one that needs the least rate for that is chosen. `use` in the file
     overrides. Infeasible, limit latency, where no plan meets the targets at any rate; limit layout where none fits.
     """
-    plans = job_plans(network, job, states)
-    if isinstance(plans, Infeasible):
-        return plans
-    asked = network.jobs[job]
+    job, asked = plans.job, network.jobs[plans.job]
     wanted = [layout for layout in plans.layouts if asked.use in (None, layout.name)]
     if not wanted:
         reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])

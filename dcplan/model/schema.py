@@ -295,6 +295,9 @@ class Job(Strict):
     """Precision of the matrix products."""
     gradient_bits: Literal[8, 16, 32] = 32
     """Bits of a gradient element on the wire between sites; 32 is Megatron's default."""
+    collective: Literal["auto", "direct", "ring", "tree", "hub"] = "direct"
+    """How more than two sites sum gradients, each for itself first (`sync: hierarchical`): direct, every two exchange;
+    ring, in the best order; tree; hub, all through the best one; auto, that whose network costs least."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
     use: Name | None = None

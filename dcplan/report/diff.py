@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.report import circuits, json, markdown, text, whole
+from dcplan.report import circuits, collective, json, markdown, text, whole
 from dcplan.report.render import check_format
 from dcplan.report.sheet import NOTHING, Cell, Fact, Table, View, again, apart, count, say, text_column, verdict
 from dcplan.report.summary import capacity_gbps, served
@@ -24,8 +24,8 @@ SAME = 1e-8
 SHOWN = 10
 """Rows of a pull-request comment; the rest is folded away."""
 AREAS = (
-    "cost", "capacity", "proof", "promises", "parallelism", "overhead", "lit pairs", "wavelengths", "modules",
-    "transponders", "retuned in", "bill", "overhead in", "step in",
+    "cost", "capacity", "proof", "promises", "parallelism", "collective", "overhead", "lit pairs", "wavelengths",
+    "modules", "transponders", "retuned in", "bill", "overhead in", "step in",
 )  # fmt: skip
 """What is compared, most important first."""
 
@@ -100,6 +100,9 @@ def _things(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
     for row in plan.plans:
         if row.chosen:
             yield ("parallelism", row.job, ""), row.plan
+    for one in plan.collectives:
+        if one.tried or len(one.sites) > 2:
+            yield ("collective", one.job, ""), collective.in_words(one)
     yield from _slowed(plan)
     for fiber in plan.design.lit:
         yield ("lit pairs", fiber.fiber, ""), fiber.pairs or None

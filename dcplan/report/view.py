@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report import basis, circuits, hollow, promises, regeneration, relit, spectrum, summary, whole, wires, work
+from dcplan.report import (
+    basis,
+    circuits,
+    collective,
+    hollow,
+    promises,
+    regeneration,
+    relit,
+    spectrum,
+    summary,
+    whole,
+    wires,
+    work,
+)
 from dcplan.report.doubt import doubtful_in, flagged
 from dcplan.report.sheet import View
 
@@ -34,6 +47,7 @@ def view(plan: Plan) -> View:
             wires.reroutes(plan),
             *promises.tables(plan),
             *work.plans(plan),
+            *collective.tables(plan),
             basis.bill(plan),
             basis.binding(plan),
             basis.assumptions(plan),

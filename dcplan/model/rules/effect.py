@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dcplan.model.network import Network
+    from dcplan.model.schema import Job
     from dcplan.model.source import Loc
 
 _OWN = (
@@ -184,14 +185,24 @@ def _sites(network: Network) -> Iterator[tuple[Loc, str]]:
 def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
     for name, job in network.jobs.items():
         if len(job.accelerators) == 1:
-            alone = "the job stays in one site"
-            yield ("jobs", name, "gradient_bits"), alone
-            yield ("jobs", name, "targets"), alone
-            yield ("jobs", name, "max_paths"), alone
+            for key in ("gradient_bits", "targets", "max_paths"):
+                yield ("jobs", name, key), "the job stays in one site"
         elif not survived_by(network, job):
             yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
+        if why := _without_collective(job):
+            yield ("jobs", name, "collective"), why
         if isinstance(job.plans, dict) and len(job.plans) == 1:
             yield ("jobs", name, "use"), "there is only one plan"
+
+
+def _without_collective(job: Job) -> str:
+    """Why it does not matter how sites sum gradients; empty where it does."""
+    if len(job.accelerators) < 3:
+        return "between two sites all collectives are the same" if len(job.accelerators) == 2 else "there is one site"
+    plans = job.plans.values() if isinstance(job.plans, dict) else ()
+    if plans and not any(plan.across == "dp" and plan.sync == "hierarchical" for plan in plans):
+        return "no plan sums gradients site by site (`across: dp`, `sync: hierarchical`)"
+    return ""
 
 
 def _demands(network: Network) -> Iterator[tuple[Loc, str]]:
