@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan import optical
 from dcplan.errors import UsageError
+from dcplan.model.promises import asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,7 +93,7 @@ def _named(network: Network, kinds: Mapping[str, str]) -> None:
 
 
 def _split_freely(network: Network) -> None:
-    held = [name for name, about in (*network.jobs.items(), *network.topology.demands.items()) if about.max_paths]
+    held = [name for _, name, about in asking(network) if about.max_paths]
     if held:
         names = ", ".join(held)
         raise UsageError(f"on a network as it is traffic splits freely, max_paths is not kept: leave it out of {names}")

@@ -26,6 +26,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     Path("bare.yaml").write_text(ROOM, encoding="utf-8")
     Path("lit.yaml").write_text(ROOM + LIT, encoding="utf-8")
+    Path("single.yaml").write_text(ROOM.replace("gbps: 700}", "gbps: 700, max_paths: 1}") + LIT, encoding="utf-8")
     Path("more.yaml").write_text(ROOM.replace("gbps: 700}", "gbps: 1000}") + LIT, encoding="utf-8")
 
 
@@ -37,6 +38,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (["lit.yaml", "--upgrade"], "--upgrade goes with --fixed"),
         (["lit.yaml", "--fixed", "--gap", "0.1"], "--gap has no effect with --fixed"),
         (["lit.yaml", "--fixed", "--objective", "best"], "there is no objective `best`"),
+        (["single.yaml", "--fixed"], "max_paths is not kept: leave it out of checkpoints"),
     ],
 )
 def test_what_would_have_no_effect_is_refused(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from dcplan.design.result import Infeasible
 from dcplan.design.traffic import traffic_of
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan
+from dcplan.standing import as_it_is
 
 CHAIN = """\
 dcplan: 1
@@ -119,6 +120,17 @@ def test_plan_report_and_verify(planned, capsys, monkeypatch):
     assert [row["gb"] for row in tables["collectives"]["rows"]] == [pytest.approx(link.gb) for link in one.links]
     taken = [row["collective"] for row in tables["collectives_compared"]["rows"] if row["chosen"]]
     assert taken == ["tree"]
+
+
+def test_on_a_network_as_it_is_the_collective_is_the_one_it_was_built_for(planned, monkeypatch, capsys):
+    folder, made = planned
+    monkeypatch.chdir(folder)
+    net = network(folder, "auto")
+    found = as_it_is(net, existing=made)
+    assert [one.kind for one in found.plan.collectives] == ["tree"]
+    assert found.given.routing.whole
+    assert run(["plan", "chain.yaml", "--fixed"]) == 2
+    assert "job pretrain leaves its collective to `auto`" in capsys.readouterr().err
 
 
 def test_another_collective_in_the_plan_does_not_verify(planned):
