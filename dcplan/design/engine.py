@@ -196,7 +196,7 @@ def least_usd(
     states: Sequence[State],
     options: Options,
 ) -> float | None:
-    """Cost of the relaxation with cuts, below which no design costs; None where not even that has an answer."""
+    """Cost of the relaxation with cuts, below which no design without retuning costs; None where it has no answer."""
     made = problem(network, lines, lightpaths, demands, states)
     quiet = replace(options, progress=None)
     task, _ = _task(made, quiet, Until(now_s() + RELAXED * options.time_limit_s, Stop()))

@@ -108,7 +108,7 @@ def _design(
             gap=0.0 if free else None,
             solver="highs",
             solver_version=version("highs"),
-            candidates=sum(choice.existing for choice in made.choices),
+            candidates=len(made.choices),
             states=len(made.states),
             spectrum=placement(made, [counts], pairs, ()),
         ),

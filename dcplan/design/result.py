@@ -240,7 +240,7 @@ class CollectiveTried:
     gbps: float | None
     """Between all sites together, healthy [Gb/s]."""
     least_usd: float | None
-    """Cost of the relaxation: no network that carries it costs less [US$]."""
+    """Cost of the relaxation: no network that carries it without retuning costs less [US$]."""
     why_not: str
     """Why it is out of the question; else empty."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Cell, Table, again, number, number_column, say, text_column, whole
+from dcplan.report.sheet import Cell, Table, again, number, number_column, say, text_column
+from dcplan.report.sheet import whole as amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ def _tried(plan: Plan) -> Table:
         job = say(one.job)
         for each in one.tried:
             mark = Cell("*" if each.kind == one.kind else "", each.kind == one.kind, "strong")
-            cost = number(None) if each.least_usd is None else whole(each.least_usd)
+            cost = number(None) if each.least_usd is None else amount(each.least_usd)
             rows.append((job, mark, say(each.kind), cost, number(each.gbps, 4), say(each.plan), say(each.why_not)))
             job = again(job)
     columns = (
@@ -68,6 +69,7 @@ def _tried(plan: Plan) -> Table:
         text_column("plan", "Parallelism plan", 12),
         text_column("why_not", "Out of the question:", 24),
     )
-    note = "* taken: of those that meet the targets, the one whose network costs least, by the relaxation of the whole "
-    note += "design. Needs: between all sites together, healthy."
+    whole = "by the relaxation of the whole design" + (", without retuning" if plan.design.scheme == "relight" else "")
+    note = f"* taken: of those that meet the targets, the one whose network costs least, {whole}. Needs: between all "
+    note += "sites together, healthy."
     return Table("collectives_compared", "Collectives compared", columns, tuple(rows), note=note, main=True)
