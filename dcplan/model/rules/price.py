@@ -35,7 +35,10 @@ PART = Rule(
     adding(_OWN + "  prices_usd: {own: 20000}\n"),
 )
 
-_LEASED = "circuits:\n  leased: {ends: [papillion, lincoln], length_km: 90, modules: {m: {gbps: 400, usd: 9000}}, usd_per_gbps: 5}\n"
+_LEASED = (
+    "circuits:\n  leased: {ends: [papillion, lincoln], length_km: 90, modules: {m: {gbps: 400, usd: 9000}},"
+    " usd_per_gbps: 5}\n"
+)
 TRAFFIC = Rule(
     "DCP352",
     "priced-traffic",
