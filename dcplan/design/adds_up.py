@@ -49,7 +49,7 @@ def faults(
     if unknown:
         yield f"the certificate holds {', '.join(unknown)} to ways, there is no such demand"
         return
-    held = range(len(made.demands)) if design.scheme == "one-plus-one" else sorted(number[name] for name in said.held)
+    held = sorted({number[name] for name in said.held} | made.protected)
     ways = {d: ways_of(made, made.demands[d]).ways for d in held}
     try:
         anew = reckon(book(made, ways), said)

@@ -6,7 +6,7 @@ design, and at the end of a proof its cost within the gap. Or the whole ILP with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.conflict import Tried, explain
@@ -53,20 +53,19 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     require(options.solver)
     _sayable(made)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
-    protected = made.network.policy.scheme == "one-plus-one"
     listed = {
         d: ways_of(made, demand)
         for d, demand in enumerate(made.demands)
-        if protected or demand.max_latency_ms is not None or demand.max_paths is not None
+        if demand.protected or demand.max_latency_ms is not None or demand.max_paths is not None
     }
     ways = {d: each.ways for d, each in listed.items()}
     notes = _notes(made, listed)
     few = Few({d: ways[d] for d in counted(made)}, complete=True)
     if whole:
         program, bought = master(made, whole_slots(made))
-        if protected:
-            protect(program, made, bought, ways)
-        for k in () if protected else range(len(made.states)):
+        both = {d: ways[d] for d in sorted(made.protected)}
+        bought = replace(bought, aside=protect(program, made, bought, both).aside) if both else bought
+        for k in range(len(made.states)) if made.shared else ():
             write_in_few(program, made, bought, ways, few, k)
         what = f"the whole ILP: {len(made.choices)} choices, demands: {len(made.demands)}, states: {len(made.states)}"
         return Audit(program, (*_title(made, what), *words_of(program, made, ways)), notes)
@@ -77,7 +76,6 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
         problem=made,
         slots=whole_slots(made),
         ways=ways,
-        protected=protected,
         solver=options.solver,
         gap=options.gap,
         until=until,
@@ -85,7 +83,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     )
     sized = size(task)
     if sized is None:
-        return explain(task, Tried(late=bool(ways) and not protected, repaired=False))
+        return explain(task, Tried(late=bool(task.held), repaired=False))
     loop = start(task, sized.cuts)
     what = f"the master: {len(made.choices)} choices, and what shaped the answer: {len(sized.cuts)} cuts"
     proof = f"dcplan: {sized.status} ({sized.reason}), cost US$ {sized.cost_usd:.10g}, bound US$ {sized.bound_usd:.10g}"
@@ -99,9 +97,6 @@ def _sayable(made: Problem) -> None:
     if scheme not in SCHEMES:
         known = ", ".join(SCHEMES)
         raise UsageError(f"there is no program of scheme {scheme} to export: `policy.scheme` may be {known}")
-    for demand in made.demands:
-        if demand.protected != (scheme == "one-plus-one"):
-            raise UsageError(f"demand {demand.id} has a scheme of its own, the program to export has {scheme} for all")
 
 
 def _title(made: Problem, what: str) -> tuple[str, ...]:

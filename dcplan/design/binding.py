@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
 from dcplan.design.arrays import arrays
+from dcplan.design.aside import across, both_ways
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import TBPS, USD
 from dcplan.design.problem import Problem, rate, whole_rate
@@ -112,7 +113,7 @@ def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
 
 def _shores(problem: Problem, sized: Sized) -> Iterator[Binding]:
     """Sets of sites whose surviving wavelengths leave less to spare than the smallest wavelength across."""
-    cuts = ShoreCuts(problem, arrays(problem))
+    cuts = ShoreCuts(problem, across(problem, arrays(problem)))
     capacity = problem.capacity_gbps(sized.counts)
     listed = 0
     for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), 400):
@@ -125,9 +126,9 @@ def _shores(problem: Problem, sized: Sized) -> Iterator[Binding]:
             listed += 1
             lost = problem.states[state]
             when = "healthy" if lost.healthy else f"after losing {lost.name}"
-            what = (
-                f"{when}, sites {{{', '.join(cut.shore)}}} need {in_words(need)} to the rest, {in_words(have)} is lit"
-            )
+            both = both_ways(problem, cut)
+            sites = ", ".join(cut.shore)
+            what = f"{when}, sites {{{sites}}} need {in_words(need)}{both} to the rest, {in_words(have)} is lit"
             yield Binding(what, f"{in_words(have - need)} to spare" if have - need > 1e-6 else "nothing to spare")
 
 
@@ -135,7 +136,7 @@ def _demands(task: Task, loop: Loop) -> Iterator[Binding]:
     """What one more Gb/s of each demand, in all states alike, adds to the cost of the linear relaxation."""
     for d, demand in enumerate(task.problem.demands):
         whole = whole_rate(demand, task.problem.states)
-        price = _nudged(task, loop, d, demand, whole) if task.protected else _dual(loop, d, demand, whole)
+        price = _nudged(task, loop, d, demand, whole) if demand.protected else _dual(loop, d, demand, whole)
         if price > 1e-6:
             yield Binding(f"demand {demand.id}", f"each further Gb/s costs {money(price)} (relaxation)")
 

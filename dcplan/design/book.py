@@ -48,7 +48,7 @@ class Book:
 
     problem: Problem
     ways: Mapping[int, Sequence[Way]]
-    """Of demands that are held to listed ways; under one-plus-one of all."""
+    """Of demands that are held to listed ways, and of those that go two at once."""
     program: Program
     bought: Bought
     pair_gbps: Mapping[FiberId, float]
@@ -250,7 +250,8 @@ def _couples(book: Book, cut: StateCut) -> dict[int, float]:
     """The lightest couple of ways of each demand that no promised failure breaks together."""
     problem, ride = book.problem, _ridden(book, cut)
     found = {}
-    for d, demand in enumerate(problem.demands):
+    for d in sorted(problem.protected):
+        demand = problem.demands[d]
         lightest: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
         for way in book.ways[d]:
             key = risk(problem, demand, way), way.lightpaths

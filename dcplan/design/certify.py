@@ -46,9 +46,9 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
     program = Program(list(made.program.columns), list(made.program.rows))
     base = len(program.rows)
     if task.protected:
-        protect(program, problem, made.bought, task.ways)
-    if problem.priced or (len(problem.states) == 1 and not task.protected):
-        carry(program, problem, made.bought, 0, task.ways)
+        protect(program, problem, made.bought, task.protected)
+    if problem.priced or (len(problem.states) == 1 and problem.shared):
+        carry(program, problem, made.bought, 0, task.held)
     first = len(program.rows)
     for n, draft in enumerate(drafts):
         left, right = row_of(made, draft)
@@ -68,14 +68,17 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
         for row, price in zip(program.rows[:base], prices[:base], strict=True)
         if abs(price) > LEAST_USD and isfinite(row.lower if price > 0 else row.upper)
     ]
-    known = () if task.protected else tuple(problem.demands[d].id for d in sorted(task.ways))
+    known = tuple(problem.demands[d].id for d in sorted(task.held))
     found = reckon(made, Certificate(0.0, tuple(terms), tuple(own), (), known))
     ordered = sorted(enumerate(found.terms), key=lambda item: (-item[1].usd, item[0]))
     return replace(found, terms=tuple(term for _, term in ordered))
 
 
 def _drafts(made: Book, held: Held) -> Iterator[Term]:
-    """An inequality of the master without its price, and with what must be built counted as building."""
+    """An inequality of the master without its price, and with what must be built counted as building.
+
+    What demands on two ways have set aside is no part of it: they too must be carried in every state, as others are.
+    """
     first, second = (None if one is None else _nine(one) for one in held.divisors)
     term = Term(tuple(_state_cut(made.problem, cut) for cut in held.cuts), (first, second), 0.0, 0.0)
     yield term

@@ -1,4 +1,4 @@
-"""Can the traffic of each state be carried by what is bought? If not: how much is short, and the inequality why."""
+"""Can the traffic of each state be carried by what is bought and not set aside? If not: what is short, and why."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dcplan.design.arrays import Arrays, arrays
+from dcplan.design.aside import left_over, shared, taken
 from dcplan.design.cuts import Cut
 from dcplan.design.distances import between_all
 from dcplan.design.formulation import TBPS
@@ -17,7 +18,7 @@ from dcplan.design.resources import resources
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.problem import Problem
+    from dcplan.design.problem import Hop, Problem
     from dcplan.design.ways import Way
 
 SHORT = 1e-7
@@ -46,8 +47,13 @@ class Short:
 class StateChecker(Protocol):
     """Answers, for one purchase, which states it cannot carry."""
 
-    def broken(self, counts: Sequence[float], states: Sequence[int], enough: int) -> list[Short]:
-        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`."""
+    def broken(
+        self, counts: Sequence[float], states: Sequence[int], enough: int, aside: Mapping[Hop, float] | None = None
+    ) -> list[Short]:
+        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`.
+
+        aside: what demands on two ways have for themselves [Tb/s].
+        """
         ...
 
 
@@ -56,18 +62,21 @@ class StateCheck:
 
     def __init__(self, problem: Problem, ways: Mapping[int, Sequence[Way]], table: Arrays | None = None) -> None:
         self.problem, self.ways = problem, ways
-        self.table = table or arrays(problem)
+        self.table = shared(problem, table or arrays(problem))
         self.resources = resources(problem, self.table, ways)
         self.asked = self.resources.asked_tbps(self.table.rates)
         self._lp = PathLp(self.resources)
         self._loads: dict[int, list[Any]] = {}
         self._healthy: Traffic | None = None
         self._near = near_of(self.resources)
+        self._aside: tuple[Hop, ...] = ()
         self.counted = {"known": 0, "rerouted": 0, "solved": 0}
 
-    def broken(self, counts: Sequence[float], states: Sequence[int], enough: int) -> list[Short]:
+    def broken(
+        self, counts: Sequence[float], states: Sequence[int], enough: int, aside: Mapping[Hop, float] | None = None
+    ) -> list[Short]:
         """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`."""
-        rooms = self.resources.room_tbps(counts)
+        rooms = self._rooms(counts, aside)
         found: list[Short] = []
         for state in states:
             if not self.asked[state].any() or self._carried(state, rooms[state]):
@@ -79,12 +88,19 @@ class StateCheck:
                     break
         return found
 
-    def least_short(self, state: int, counts: Sequence[float], rates: Mapping[int, float]) -> Short | None:
+    def least_short(
+        self, state: int, counts: Sequence[float], rates: Mapping[int, float], aside: Mapping[Hop, float] | None = None
+    ) -> Short | None:
         """None where so many of each choice carry these rates [Gb/s]; else the least total that is short."""
         import numpy as np
 
         asked = np.array([rates.get(d, 0.0) for d in range(len(self.problem.demands))])
-        return self._solved(state, self.resources.room_tbps(counts)[state], asked, converge=True)
+        return self._solved(state, self._rooms(counts, aside)[state], asked, converge=True)
+
+    def _rooms(self, counts: Sequence[float], aside: Mapping[Hop, float] | None) -> Any:
+        """(states, resources) what demands that share may use [Tb/s]."""
+        self._aside = tuple(aside or ())
+        return left_over(self.resources, self.resources.room_tbps(counts), aside or {})
 
     def _carried(self, state: int, room: Any) -> bool:
         """Loads that are known, or healthy traffic with the broken part moved, fit."""
@@ -184,6 +200,11 @@ class StateCheck:
             {},
             dict(sorted(distances.items())),
             faster={int(j): float(faster[j]) for j in np.flatnonzero((faster > 0) & alive[table.owner])},
+            aside={
+                hop: weight
+                for hop in self._aside
+                if alive[hop[0]] and (weight := float(scaled[taken(self.resources, hop)].sum())) > 0
+            },
         )
         return cut, (need - have) / need if need > 0 else 0.0
 

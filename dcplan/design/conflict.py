@@ -9,11 +9,12 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.arrays import arrays
+from dcplan.design.aside import across, both_ways
 from dcplan.design.candidates import latency_graph, shortest
 from dcplan.design.overfull import densest, overfull
 from dcplan.design.overfull import in_words as overfull_in_words
 from dcplan.design.parts import few, parted, shore_of
-from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.problem import Problem, rate
 from dcplan.design.protection import chain_risks, risk, risk_pairs
 from dcplan.design.reach import out_of_reach
 from dcplan.design.result import Infeasible, Shortage
@@ -73,10 +74,11 @@ def structural(
                 in_time.setdefault(d, []).append(chain or ())
             else:
                 found.append((*reason, Shortage(demand.id, state.name, asked, asked)))
-    if not found and problem.network.policy.scheme == "one-plus-one":
+    if not found:
         found = [
             (limit, reason, Shortage(demand.id, problem.states[0].name, asked, asked))
-            for d, demand in enumerate(problem.demands)
+            for d in sorted(problem.protected)
+            for demand in (problem.demands[d],)
             for asked in (rate(demand, problem.states[0]),)
             for limit, reason in _no_pair(problem, demand, ways[d])
         ]
@@ -96,7 +98,7 @@ def explain(task: Task, known: Tried) -> Infeasible:
 
 def _explained(task: Task, known: Tried) -> Infeasible:
     problem, shortages = task.problem, least_shortages(task)
-    worst = _worst_shore(problem, protected=task.protected)
+    worst = _worst_shore(problem)
     if worst is not None:
         return Infeasible(_what_is_bought(problem), worst, shortages)
     most = None if known.repaired else overfull(task)
@@ -105,7 +107,7 @@ def _explained(task: Task, known: Tried) -> Infeasible:
         said = overfull_in_words(problem, most, within=within)
         if known.late:
             return Infeasible("latency", f"{said}; without latency limits there is a design", shortages)
-        ideal = densest(problem, most, twice=task.protected)
+        ideal = densest(problem, most)
         if most.weights and ideal <= most.room:
             return Infeasible("spectrum", f"{said}; in the densest modes it would be {ideal:.3g}", shortages)
         return Infeasible(_what_is_bought(problem), said, shortages)
@@ -250,37 +252,30 @@ def _shared(problem: Problem, demand: Demand, listed: Ways) -> str:
     return ", ".join(said[:SHARED]) + (f", and {len(said) - SHARED} more pairs" if len(said) > SHARED else "")
 
 
-def _worst_shore(problem: Problem, *, protected: bool) -> str | None:
+def _worst_shore(problem: Problem) -> str | None:
     """The set of sites whose fibers, all pairs lit and full, fall shortest of what must cross, in which state."""
-    cuts = ShoreCuts(problem, arrays(problem))
+    cuts = ShoreCuts(problem, across(problem, arrays(problem)))
     most = [float(problem.network.fibers[fiber].pairs) for fiber in problem.fibers]
     leased = _leasable_gbps(problem)
     worst: tuple[float, str] = (1e-6, "")
-    looked_at = [(shore, k) for shore, k, over_paths in cuts.tightest(leased, most, 2000) if not over_paths]
-    if protected:
-        looked_at += [(shore, k) for k, state in enumerate(problem.states) if state.healthy for shore, _ in looked_at]
-    for shore, state in looked_at:
+    for shore, state in [(shore, k) for shore, k, over_paths in cuts.tightest(leased, most, 2000) if not over_paths]:
         cut = cuts.cut(shore, state, over_paths=False)
         need = cut.need_gbps(problem)
         have = sum(problem.network.fibers[f].pairs * cuts.pair_gbps[f] for f in cut.fibers)
         have += sum(leased[i] for i in cut.lightpaths)
-        twice = protected and problem.states[state].healthy
-        if twice:
-            need = 2 * sum(whole_rate(problem.demands[d], problem.states) for d in cut.distances)
         if need - have > worst[0]:
-            worst = (need - have, _shore_in_words(problem, cut, need, have, twice=twice))
+            worst = (need - have, _shore_in_words(problem, cut, need, have))
     return worst[1] or None
 
 
-def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float, *, twice: bool) -> str:
+def _shore_in_words(problem: Problem, cut: Cut, need: float, have: float) -> str:
     state = problem.states[cut.state]
     sites = ", ".join(few(shore_of(problem.network, cut.shore)))
-    both = ", both ways of each demand," if twice else ""
     over = [f"{fiber} ({_pairs(problem.network.fibers[fiber].pairs)})" for fiber in cut.fibers]
     over += [f"circuit {problem.circuit(i)}" for i in cut.lightpaths]
     had = "lit" if cut.fibers or not cut.lightpaths else "leased"
     return (
-        f"{_after(state)}sites {{{sites}}} need {in_words(need)}{both} to the rest, "
+        f"{_after(state)}sites {{{sites}}} need {in_words(need)}{both_ways(problem, cut)} to the rest, "
         f"{in_words(have)} can be {had} on {' + '.join(over) or 'no fiber'}"
     )
 

@@ -2,64 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.formulation import TBPS, buy
+from dcplan.design.aside import aside_of
+from dcplan.design.check import StateCheck
+from dcplan.design.cuts import Cut, terms_of
+from dcplan.design.formulation import TBPS, Bought, buy
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.program import Program
 from dcplan.design.protection import Risk, protect, risk
-from dcplan.design.result import Flow, Routing
+from dcplan.design.result import Flow
 from dcplan.design.routing import lit_of
 from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from dcplan.design.cutting import Task
+    from dcplan.design.problem import Hop
     from dcplan.design.result import Design
     from dcplan.design.ways import Way
 
 DUST = 1e-7
 """Share of a demand below which a couple is rounding."""
+ROUNDS = 200
+"""Times that a routing is corrected so that enough is left for others."""
 Piece = tuple[int, float]
 """A way and its traffic [Gb/s]."""
 
 
-def route_couples(problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]) -> tuple[Routing, ...]:
-    """Both ways of each couple one after the other when healthy, shortest total latency; in a failure what survives."""
-    shares, flows = _solved(problem, ways, counts)
+@dataclass(frozen=True, slots=True)
+class Riding:
+    """A part of a demand on one of its two ways, in every state in which it stands."""
+
+    demand: int
+    way: Way
+    flow: Flow
+
+
+def couples_on(task: Task, counts: Sequence[float], known: Iterable[Cut] = ()) -> tuple[Riding, ...]:
+    """Both ways of each couple one after the other: shortest total latency that leaves enough for all other demands.
+
+    known: cuts that say what must be left. SolverError where there is no such routing: sizing promised that there is.
+    """
+    problem = task.problem
+    shares, flows = _solved(task, counts, known)
     lit = lit_of(problem, counts)
-    healthy: list[tuple[int, Way, Flow]] = []
-    for d, demand in enumerate(problem.demands):
+    found: list[Riding] = []
+    for d, listed in task.protected.items():
+        demand = problem.demands[d]
         mine = {(one, other): value for (of, one, other), value in shares.items() if of == d}
         whole = whole_rate(demand, problem.states)
-        chains = _by_chain(ways[d], {w: value for (of, w), value in flows.items() if of == d and value > 1e-9})
+        chains = _by_chain(listed, {w: value for (of, w), value in flows.items() if of == d and value > 1e-9})
         pieces: dict[Risk, list[Piece]] = {}
         for w, parts in chains.items():
-            pieces.setdefault(risk(problem, demand, ways[d][w]), []).append((w, sum(value for _, value in parts)))
+            pieces.setdefault(risk(problem, demand, listed[w]), []).append((w, sum(value for _, value in parts)))
         couples = _couples({(one, other): x * whole for (one, other), x in mine.items()}, pieces)
         for couple, gbps in _told_apart(_tidied(couples, whole), chains):
             for w in couple:
-                way = ways[d][w]
+                way = listed[w]
                 path = tuple(lit[i].id for i in way.lightpaths)
                 latency = sum(lit[i].within[tier][1] for i, tier in way.hops)
-                healthy.append((d, way, Flow(demand.id, path, gbps, latency)))
-    routing = []
-    for k, state in enumerate(problem.states):
-        left = [
-            flow
-            for d, way, flow in healthy
-            if state.healthy or (rate(problem.demands[d], state) > 0 and k not in way.broken)
-        ]
-        routing.append(Routing(state.name, tuple(left)))
-    return tuple(routing)
+                found.append(Riding(d, way, Flow(demand.id, path, gbps, latency)))
+    return tuple(found)
+
+
+def standing(problem: Problem, riding: Sequence[Riding], state: int) -> list[Flow]:
+    """What of it is left in a state, of demands that ask for something in it."""
+    about = problem.states[state]
+    return [
+        one.flow
+        for one in riding
+        if about.healthy or (rate(problem.demands[one.demand], about) > 0 and state not in one.way.broken)
+    ]
+
+
+def taken_by(riding: Sequence[Riding]) -> dict[Hop, float]:
+    """What the ways take of each hop [Gb/s]."""
+    found: dict[Hop, float] = {}
+    for one in riding:
+        for hop in one.way.hops:
+            found[hop] = found.get(hop, 0.0) + one.flow.gbps
+    return found
 
 
 def received_gbps(design: Design, state: str) -> dict[str, float]:
-    """Under one-plus-one, what each demand receives in a state: once per couple of which a way survives [Gb/s]."""
-    healthy = next(routing.flows for routing in design.routing if routing.state == HEALTHY.name)
+    """What each demand on two ways receives in a state: once per couple of which a way survives [Gb/s]."""
+    protected = {demand.id for demand in design.demands if demand.protected}
+    flows = next(routing.flows for routing in design.routing if routing.state == HEALTHY.name)
+    healthy = [flow for flow in flows if flow.demand in protected]
     left = {(f.demand, f.lightpaths) for routing in design.routing if routing.state == state for f in routing.flows}
     received = {flow.demand: 0.0 for flow in healthy}
     for one, other in zip(healthy[::2], healthy[1::2], strict=True):
@@ -69,20 +104,39 @@ def received_gbps(design: Design, state: str) -> dict[str, float]:
 
 
 def _solved(
-    problem: Problem, ways: Mapping[int, Sequence[Way]], counts: Sequence[int]
+    task: Task, counts: Sequence[float], known: Iterable[Cut]
 ) -> tuple[dict[tuple[int, Risk, Risk], float], dict[tuple[int, int], float]]:
     """Shares and flows [Gb/s] of least total latency on what is lit."""
-    program = Program()
+    problem, program = task.problem, Program()
     bought = buy(program, problem)
     program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
     for column, count in zip(bought.wavelengths, counts, strict=True):
         program.columns[column] = replace(program.columns[column], lower=count, upper=count)
-    protected = protect(program, problem, bought, ways, latency_cost=1.0)
+    protected = protect(program, problem, bought, task.protected, latency_cost=1.0)
     linear = Linear(program)
-    if linear.solve() != "optimal":
-        raise SolverError("the pairs of ways cannot be routed on the wavelengths that were chosen for them")
+    _leave_enough(task, linear, replace(bought, aside=protected.aside), counts, known)
     shares = {key: linear.values[column] for key, column in protected.shares.items() if linear.values[column] > DUST}
     return shares, {key: linear.values[column] / TBPS for key, column in protected.flows.items()}
+
+
+def _leave_enough(task: Task, linear: Linear, bought: Bought, counts: Sequence[float], known: Iterable[Cut]) -> None:
+    """Solve, with cuts until the demands that share the rest can be carried in every state."""
+    problem = task.problem
+    check = StateCheck(problem, task.held) if problem.shared else None
+    pair_gbps = dict.fromkeys(problem.fibers, 0.0)
+    states = range(len(problem.states))
+    broken = [cut for cut in known if cut.aside]
+    for _ in range(ROUNDS):
+        for cut in broken:
+            terms = terms_of(cut, problem, bought, pair_gbps)
+            linear.add_row(terms, cut.need_gbps(problem) * TBPS, inf)
+        if linear.solve() != "optimal":
+            break
+        short = check.broken(counts, states, len(states), aside_of(bought, linear.values)) if check else []
+        if not short:
+            return
+        broken = [one.cut for one in short]
+    raise SolverError("the pairs of ways cannot be routed on the wavelengths that were chosen for them")
 
 
 def _by_chain(ways: Sequence[Way], flows: Mapping[int, float]) -> dict[int, list[Piece]]:

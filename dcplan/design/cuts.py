@@ -18,12 +18,17 @@ from dcplan.design.problem import Problem, rate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dcplan.design.problem import Hop
     from dcplan.model.network import FiberId, SiteId
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Σ weight × capacity of lightpaths (or of lit pairs and circuits) ≥ Σ distance × rate of demands, in one state."""
+    """Σ weight × capacity of lightpaths (or of lit pairs and circuits) ≥ Σ distance × rate of demands, in one state.
+
+    A demand on two ways has distance 2 × whole rate / rate between two shores when healthy, whole rate / rate else; in
+    other cuts none, for what is set aside for it counts on the left.
+    """
 
     state: int
     lightpaths: Mapping[int, float]
@@ -36,6 +41,8 @@ class Cut:
     """The sites on one side, where it is a cut between two shores."""
     faster: Mapping[int, float] = field(default_factory=dict)
     """Choice -> weight beyond that of its lightpath, where a latency limit leaves only faster wavelengths."""
+    aside: Mapping[Hop, float] = field(default_factory=dict)
+    """Hop -> weight of what is set aside there for demands on two ways: the left side has so much less."""
 
     def need_gbps(self, problem: Problem) -> float:
         """The right side: what must be able to cross [Gb/s]."""
@@ -50,6 +57,7 @@ def terms_of(cut: Cut, problem: Problem, bought: Bought, pair_gbps: Mapping[Fibe
         for j, choice in enumerate(problem.choices)
         if choice.lightpath in cut.lightpaths or j in cut.faster
     }
+    terms |= {bought.aside[hop]: -weight for hop, weight in cut.aside.items()}
     return terms | {bought.pairs[fiber]: weight * pair_gbps[fiber] * TBPS for fiber, weight in cut.fibers.items()}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import Arrays, arrays
+from dcplan.design.aside import across, aside_of
 from dcplan.design.check import StateCheck, StateChecker
 from dcplan.design.cuts import Cut
 from dcplan.design.few import NOBODY, Few, write_in_few
@@ -21,7 +22,7 @@ from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from dcplan.design.limits import Until
     from dcplan.design.problem import Problem
@@ -59,9 +60,7 @@ class Task:
     problem: Problem
     slots: Mapping[FiberId, int]
     ways: Mapping[int, Sequence[Way]]
-    """Under one-plus-one of every demand; else of those whose latency limit must be watched."""
-    protected: bool
-    """One-plus-one."""
+    """Of demands on two ways, and of others whose latency limit must be watched."""
     solver: str
     gap: float
     until: Until
@@ -70,6 +69,16 @@ class Task:
     """The demands whose routes are counted, with their ways."""
     written: tuple[int, ...] = ()
     """States that stand in the master with their traffic, counted demands on few routes."""
+
+    @property
+    def protected(self) -> dict[int, Sequence[Way]]:
+        """The ways of demands that go two at once."""
+        return {d: self.ways[d] for d in sorted(self.problem.protected)}
+
+    @property
+    def held(self) -> dict[int, Sequence[Way]]:
+        """The ways of other demands that are held to some."""
+        return {d: ways for d, ways in self.ways.items() if d not in self.problem.protected}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,11 @@ class Held:
     relaxed: int
 
 
+def cuts_of(held: Iterable[Held]) -> Iterator[Cut]:
+    """The cuts that inequalities are made of."""
+    return (cut for one in held for cut in one.cuts)
+
+
 _Key = tuple[tuple[int, float], ...]
 
 
@@ -101,7 +115,7 @@ class Loop:
     table: Arrays
     shore_cuts: ShoreCuts
     check: StateChecker | None
-    """None where the master holds the traffic itself: under one-plus-one, and where there is one state only.
+    """None where the master holds all traffic: that of demands on two ways, and of others where there is one state.
 
     Where traffic has a price, the master holds that of the healthy state, which is checked with the others."""
     linear: Linear
@@ -136,12 +150,12 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     if rounding:
         in_file_order(program, task.problem, bought, task.slots, {**task.ways, **task.few.ways})
     if task.protected:
-        protect(program, task.problem, bought, task.ways)
-    alone = len(task.problem.states) == 1 and not task.protected and rounding
+        bought = replace(bought, aside=protect(program, task.problem, bought, task.protected).aside)
+    alone = len(task.problem.states) == 1 and rounding
     for k in task.written:
-        write_in_few(program, task.problem, bought, task.ways, task.few, k)
+        write_in_few(program, task.problem, bought, task.held, task.few, k)
     if (alone or task.problem.priced) and 0 not in task.written:
-        carry(program, task.problem, bought, 0, task.ways)
+        carry(program, task.problem, bought, 0, task.held)
     table = arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)
     loop = Loop(
@@ -149,8 +163,8 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         program=program,
         bought=bought,
         table=table,
-        shore_cuts=ShoreCuts(task.problem, table, bought, least),
-        check=None if task.protected or alone else StateCheck(task.problem, task.ways, table),
+        shore_cuts=ShoreCuts(task.problem, across(task.problem, table), bought, least),
+        check=None if alone or not task.problem.shared else StateCheck(task.problem, task.held, table),
         linear=Linear(program),
         base=len(program.rows),
         least=least,
@@ -224,7 +238,8 @@ def _broken_states(loop: Loop, check: StateChecker, point: Any) -> list[Cut]:
     """A broken inequality for each broken state, those first that were broken lately; ends after enough of them."""
     problem = loop.task.problem
     order = sorted(loop.table.ruling, key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))
-    short = check.broken(point[list(loop.bought.wavelengths)], order, STATES_PER_ROUND)
+    counts = point[list(loop.bought.wavelengths)]
+    short = check.broken(counts, order, STATES_PER_ROUND, aside_of(loop.bought, point))
     loop.rank = {k: value * FADE for k, value in loop.rank.items() if value > 1e-3}
     for one in short:
         loop.rank[one.state] = loop.rank.get(one.state, 0.0) + 1.0
@@ -286,6 +301,7 @@ def plain(loop: Loop, cut: Cut) -> Row:
     terms = {loop.bought.wavelengths[j]: value for j, value in zip(bought.tolist(), each[bought].tolist(), strict=True)}
     for fiber, weight in cut.fibers.items():
         terms[loop.bought.pairs[fiber]] = weight * loop.shore_cuts.pair_gbps[fiber] * TBPS
+    terms |= {loop.bought.aside[hop]: -weight for hop, weight in cut.aside.items()}
     need = math.fsum(cut.distances[d] * table.rates[cut.state, d] for d in cut.distances)
     return terms, need * TBPS
 
@@ -306,7 +322,7 @@ def cost(loop: Loop, values: Sequence[float]) -> float:
 def _add(loop: Loop, cuts: tuple[Cut, ...], divisors: Divisors) -> int:
     """Add an inequality to master and relaxation; 0 where it stands in the master already."""
     terms, need = derived([plain(loop, cut) for cut in cuts], divisors, loop.least)
-    smallest = min(terms.values(), default=1.0)
+    smallest = min((value for value in terms.values() if value > 0), default=1.0)
     scaled = {i: value / smallest for i, value in sorted(terms.items())}
     least = need / smallest
     key = (*((i, round(value, 6)) for i, value in scaled.items()), (-1, round(least, 6)))

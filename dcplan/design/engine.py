@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost
 from dcplan.design.binding import what_binds
 from dcplan.design.blocked import blocked
+from dcplan.design.carried import routed
 from dcplan.design.certify import certify
 from dcplan.design.conflict import Tried, explain, structural
-from dcplan.design.couples import route_couples
-from dcplan.design.cutting import Task, root, start
+from dcplan.design.cutting import Task, cuts_of, root, start
 from dcplan.design.few import Few, counted
-from dcplan.design.few_routes import Lit, picks
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
@@ -23,7 +22,7 @@ from dcplan.design.problem import Problem, problem
 from dcplan.design.relight.answer import Fixed
 from dcplan.design.relight.design import relit
 from dcplan.design.result import Design, Infeasible, Proof
-from dcplan.design.routing import route_states, too_late
+from dcplan.design.routing import too_late
 from dcplan.design.solver import relative_gap, require, version
 from dcplan.design.spectrum import Misfit, assign, placement, used_slots
 from dcplan.design.verify import verify
@@ -107,9 +106,11 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    scheme = network.policy.scheme
-    if any(demand.max_paths and (demand.protected or scheme == "relight") for demand in demands):
-        raise SolverError(f"max_paths goes with scheme reroute or none, not yet with {scheme}: leave one of them out")
+    if any(demand.max_paths for demand in demands):
+        other = {"one-plus-one", "relight"} & {network.policy.scheme, *(demand.scheme for demand in demands)}
+        if other:
+            what = f"max_paths goes with schemes reroute and none, not yet beside {min(other)}: leave one of them out"
+            raise SolverError(what)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
@@ -205,13 +206,11 @@ def least_usd(
 
 
 def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int, Ways]]:
-    protected = made.network.policy.scheme == "one-plus-one"
-    ways = _listed(made, range(len(made.demands)), until) if protected else {}
+    ways = _listed(made, sorted(made.protected), until)
     task = Task(
         problem=made,
         slots=whole_slots(made),
         ways={d: listed.ways for d, listed in ways.items()},
-        protected=protected,
         solver=options.solver,
         gap=options.gap,
         until=until,
@@ -268,7 +267,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
             return task, loop
         counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
         try:
-            routing = route_states(made, task.ways, counts)
+            routing = routed(task, counts, cuts_of(loop.cuts.values()))
         except SolverError:  # the relaxation is not yet one that carries everything
             return task, loop
         late = [d for d in too_late(made, routing) if d not in task.ways]
@@ -285,7 +284,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
     repairs: tuple[FiberId, ...] = ()
     known: tuple[Held, ...] = ()
     begun: Loop | None = None
-    if not task.protected:
+    if made.shared:
         task = _counted(task, listed)
         task, begun = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
@@ -294,19 +293,15 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
         if isinstance(sized, Infeasible):
             return replace(sized, reason="; ".join((sized.reason, *_capped(made, listed))))
         if sized is None:
-            held = bool(task.ways) and not task.protected
-            return _Nothing(task, Tried(late=held, repaired=bool(repairs), capped=_capped(made, listed)))
+            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=_capped(made, listed)))
         known = sized.cuts
         if not repairs:
             bound, basis = sized.bound_usd, (task, sized.cuts)
-        if task.protected:
-            routing = route_couples(made, task.ways, sized.counts)
-        else:
-            routing = _routed(task, sized.counts)
-            late = [d for d in too_late(made, routing) if d not in task.ways]
-            if late:
-                task = _held(listed, task, late)
-                continue
+        routing = routed(task, sized.counts, cuts_of(sized.cuts))
+        late = [d for d in too_late(made, routing) if d not in task.ways]
+        if late:
+            task = _held(listed, task, late)
+            continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
             return _Answer(sized, channels, routing, bound, basis, repairs, task, _capped(made, listed))
@@ -316,14 +311,6 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
         fewer = (used_slots(made, sized.counts)[fiber] - 1) // max(1, sized.pairs[fiber])
         task = replace(task, slots={**task.slots, fiber: min(fewer, task.slots[fiber] - 1)})
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
-
-
-def _routed(task: Task, counts: Sequence[int]) -> tuple[Routing, ...]:
-    made = task.problem
-    if not task.few.ways:
-        return route_states(made, task.ways, counts)
-    lit = Lit(made, task.ways, task.few, counts, task.until)
-    return route_states(made, task.ways, counts, partial(picks, lit))
 
 
 def _design(

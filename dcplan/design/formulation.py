@@ -6,7 +6,7 @@ Money in thousand US$ and rates in Tb/s, so that coefficients stay between 1e-3 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
@@ -37,6 +37,8 @@ class Bought:
     pairs: Mapping[FiberId, int]
     opened: Mapping[FiberId, int]
     """Of fibers and circuits, only where building costs something."""
+    aside: Mapping[Hop, int] = field(default_factory=dict)
+    """Set aside for demands on two ways [Tb/s]; only where others share what is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,15 +247,21 @@ def _on_ways(
 def capacity(
     program: Program, problem: Problem, bought: Bought, links: Mapping[Pair, Sequence[int]], loads: Loads, tag: str
 ) -> None:
-    """Per link, traffic ≤ Σ rate × wavelengths of its surviving lightpaths; per hop, its listed ways alone."""
+    """Per link, traffic and what is set aside ≤ Σ rate × wavelengths of its surviving lightpaths.
+
+    Per hop the same, of its listed ways alone.
+    """
     installed: dict[int, dict[int, float]] = {}
     for j, choice in enumerate(problem.choices):
         installed.setdefault(choice.lightpath, {})[bought.wavelengths[j]] = -choice.gbps * TBPS
     for e, (ends, lightpaths) in enumerate(links.items()):
         lit = {column: value for i in lightpaths for column, value in installed[i].items()}
-        program.row(f"link{tag}e{e}", loads.links[ends] | lit, upper=0)
+        aside = {column: 1.0 for (i, _), column in bought.aside.items() if i in lightpaths}
+        program.row(f"link{tag}e{e}", loads.links[ends] | lit | aside, upper=0)
     for hop, terms in loads.lightpaths.items():
-        program.row(f"path{tag}l{hop_name(problem, hop)}", terms | installed_on(problem, bought, hop), upper=0)
+        aside = {column: 1.0 for (i, tier), column in bought.aside.items() if i == hop[0] and tier <= hop[1]}
+        lit = installed_on(problem, bought, hop)
+        program.row(f"path{tag}l{hop_name(problem, hop)}", terms | lit | aside, upper=0)
 
 
 def hop_name(problem: Problem, hop: Hop) -> str:
@@ -266,15 +274,23 @@ def installed_on(problem: Problem, bought: Bought, hop: Hop) -> dict[int, float]
     return {bought.wavelengths[j]: -problem.choices[j].gbps * TBPS for j in problem.within(hop)}
 
 
-def whole(problem: Problem, ways: Mapping[int, Sequence[Way]] | None = None) -> Program:
-    """The whole ILP of schemes `none` and `reroute`, every state written out: the model of record.
+def whole(
+    problem: Problem,
+    ways: Mapping[int, Sequence[Way]] | None = None,
+) -> Program:
+    """The whole ILP of schemes `none`, `reroute` and `one-plus-one`, every state written out: the model of record.
 
-    `ways` lists the admissible ways of demands under a latency limit. The engine solves the same model with the
-    traffic projected out (see `sizing`); tests compare both.
+    `ways` lists the admissible ways of demands under a latency limit and of those on two ways. The engine solves the
+    same model with the traffic of the others projected out (see `sizing`); tests compare both.
     """
+    from dcplan.design.protection import protect  # it is written in terms of this module
+
     program, bought = master(problem, whole_slots(problem))
+    limited = ways or {}
+    held = {d: limited[d] for d in sorted(problem.protected)}
+    bought = replace(bought, aside=protect(program, problem, bought, held).aside) if held else bought
     for k in range(len(problem.states)):
-        carry(program, problem, bought, k, ways or {})
+        carry(program, problem, bought, k, limited)
     return program
 
 
@@ -286,11 +302,11 @@ def carry(
     ways: Mapping[int, Sequence[Way]],
     short: Mapping[int, int] | None = None,
 ) -> Loads:
-    """The traffic of a state, all of it, on what survives of what is bought; in the healthy state with its price."""
+    """The traffic of a state that is not on two ways, on what survives of what is bought; its price when healthy."""
     state = problem.states[k]
     links = problem.links(problem.alive(state))
     rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
-    asking = {d: problem.demands[d] for d, asked in rates.items() if asked > 0}
+    asking = {d: problem.demands[d] for d in problem.shared if rates[d] > 0}
     listed = {d: [way for way in ways[d] if k not in way.broken] for d in asking if d in ways}
     loads = route(program, f"k{k}", links, asking, rates, listed, short or {})
     capacity(program, problem, bought, links, loads, f"k{k}")

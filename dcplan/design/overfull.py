@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.aside import aside_of
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
@@ -65,7 +66,7 @@ def overfull(task: Task) -> Overfull | None:
     program.columns[:] = [  # pairs alone limit light, so that theirs are all the prices
         replace(column, cost=0.0, upper=inf if i in light else column.upper) for i, column in enumerate(program.columns)
     ]
-    found = _protected(task, program, bought) if task.protected else _rerouted(task, program, bought)
+    found = _largest(task, program, bought)
     if found is None:
         return None
     share, takes, linear = found
@@ -90,65 +91,74 @@ _Found = tuple[float, dict[tuple[int, int], float], Linear]
 """The largest share, by (state, demand) what it takes of it, and the program with its duals."""
 
 
-def _rerouted(task: Task, program: Program, bought: Bought) -> _Found | None:
+def _largest(task: Task, program: Program, bought: Bought) -> _Found | None:
     """Cuts are added until every state carries its share; then the prices of the last program."""
     problem, pair_gbps = task.problem, pair_capacity_gbps(task.problem)
-    share = program.column("share", -1.0, 1.0)
+    share, missing = program.column("share", -1.0, 1.0), program.column("missing", 0.0, 1.0)
+    program.row("rest", {share: 1.0, missing: 1.0}, 1, 1)
+    both = dict.fromkeys(sorted(problem.protected), missing)
+    bought = replace(bought, aside=protect(program, problem, bought, task.protected, short=both).aside)
     for column, choice in zip(bought.wavelengths, problem.choices, strict=True):
         program.columns[column] = replace(program.columns[column], cost=-LIKE_MORE * choice.gbps * TBPS)
-    linear, check = Linear(program), StateCheck(problem, task.ways)
+    linear = Linear(program)
+    check = StateCheck(problem, task.held) if problem.shared else None
     held: list[tuple[int, Cut]] = []
     until = reasons_until(task)
     for _ in range(ROUNDS):
         if linear.solve() != "optimal" or until.over:
             return None
-        counts = [linear.values[i] for i in bought.wavelengths]
-        part = linear.values[share]
-        before = len(held)
-        for k in range(len(problem.states)):
-            asked = {d: gbps * part for d, gbps in asked_gbps(problem, k).items()}
-            found = check.least_short(k, counts, asked)
-            if found is not None:
-                terms = terms_of(found.cut, problem, bought, pair_gbps) | {share: -found.cut.need_gbps(problem) * TBPS}
-                held.append((linear.add_row(terms, 0.0, inf), found.cut))
-        if len(held) == before:
+        fresh = _short_of(problem, check, linear, bought, linear.values[share]) if check else []
+        for cut in fresh:
+            terms = terms_of(cut, problem, bought, pair_gbps) | {share: -cut.need_gbps(problem) * TBPS}
+            held.append((linear.add_row(terms, 0.0, inf), cut))
+        if not fresh:
             break
     linear.costs(bought.wavelengths, [0.0] * len(bought.wavelengths))
     if linear.solve() != "optimal":
         return None
+    return linear.values[share], _takes(problem, program, linear, held), linear
+
+
+def _short_of(problem: Problem, check: StateCheck, linear: Linear, bought: Bought, part: float) -> list[Cut]:
+    """For each state that cannot carry its part of what is asked, why."""
+    counts, aside = [linear.values[i] for i in bought.wavelengths], aside_of(bought, linear.values)
+    found = []
+    for k in range(len(problem.states)):
+        asked = {d: gbps * part for d, gbps in asked_gbps(problem, k).items()}
+        short = check.least_short(k, counts, asked, aside)
+        if short is not None:
+            found.append(short.cut)
+    return found
+
+
+def _takes(
+    problem: Problem, program: Program, linear: Linear, held: Sequence[tuple[int, Cut]]
+) -> dict[tuple[int, int], float]:
+    """By (state, demand) what it takes of what there is, as the duals of the last program say."""
     takes: dict[tuple[int, int], float] = {}
+    split = {row.name: i for i, row in enumerate(program.rows)}
+    for d in sorted(problem.protected):
+        takes[0, d] = max(0.0, linear.duals[split[f"split{d}"]])
     for row, cut in held:
         for d, distance in cut.distances.items():
             asked_tbps = rate(problem.demands[d], problem.states[cut.state]) * TBPS
             key = (cut.state, d)
             takes[key] = takes.get(key, 0.0) + max(0.0, linear.duals[row]) * distance * asked_tbps
-    return linear.values[share], takes, linear
+    return takes
 
 
-def _protected(task: Task, program: Program, bought: Bought) -> _Found | None:
-    missing = program.column("missing", 1.0, 1.0)
-    before = len(program.rows)
-    protect(program, task.problem, bought, task.ways, short=dict.fromkeys(range(len(task.problem.demands)), missing))
-    linear = Linear(program)
-    if linear.solve() != "optimal":
-        return None
-    split = {row.name: i for i, row in enumerate(program.rows) if i >= before}
-    takes = {(0, d): max(0.0, linear.duals[split[f"split{d}"]]) for d in range(len(task.problem.demands))}
-    return 1 - linear.values[missing], takes, linear
-
-
-def densest(problem: Problem, found: Overfull, *, twice: bool) -> float:
+def densest(problem: Problem, found: Overfull) -> float:
     """What the same demands would take if every lightpath ran in the densest modes of its fibers [fiber pairs].
 
     Distance of the ends over surviving fibers, each of length weight / the most that its pair can carry [1/(Gb/s)].
-    twice: on two routes, of which the shorter is counted twice.
+    Of two ways at once the shorter is counted twice.
     """
     pair_gbps = pair_capacity_gbps(problem)
     length = {fiber: found.weights.get(fiber, 0.0) / gbps for fiber, gbps in pair_gbps.items() if gbps > 0}
     total = 0.0
     for k, d in found.takes:
         demand, state = problem.demands[d], problem.states[k]
-        gbps = max(demand.gbps.values()) * 2 if twice else rate(demand, state)
+        gbps = max(demand.gbps.values()) * 2 if demand.protected else rate(demand, state)
         total += gbps * _distance(problem, length, demand, state)
     return total
 

@@ -95,6 +95,16 @@ class Problem:
         return {i: about[name].usd_per_gbps for name, i in self.circuits.items() if about[name].usd_per_gbps}
 
     @property
+    def protected(self) -> frozenset[int]:
+        """Demands that go two ways at once, on capacity that is set aside for them; all others share the rest."""
+        return frozenset(d for d, demand in enumerate(self.demands) if demand.protected)
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Demands that are routed anew in each state."""
+        return tuple(d for d, demand in enumerate(self.demands) if not demand.protected)
+
+    @property
     def slots(self) -> int:
         """Slots of a lit pair that channels may take: the bands without the guards at their edges."""
         return self.band.usable

@@ -1,4 +1,4 @@
-"""One-plus-one: every demand is split over pairs of ways that no promised failure breaks together; both carry it."""
+"""One-plus-one: a demand is split over pairs of ways that no promised failure breaks together; both carry it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Protected:
     """(demand, risk of one way, risk of the other) -> share of the demand."""
     flows: Mapping[tuple[int, int], int]
     """(demand, way) -> traffic [Tb/s]."""
+    aside: Mapping[Hop, int]
+    """What is set aside on a hop [Tb/s]; only where other demands share what is left."""
 
 
 def risk(problem: Problem, demand: Demand, way: Way) -> Risk:
@@ -58,26 +60,27 @@ def protect(
     latency_cost: float = 0.0,
     short: Mapping[int, int] | None = None,
 ) -> Protected:
-    """Shares x of risk pairs, traffic y on ways, and one capacity per lightpath.
+    """Shares x of risk pairs, traffic y on ways, and one capacity per lightpath. ways: of each demand on two ways.
 
     Per demand: Σ x = 1. Per demand and risk: Σ y over its ways = rate × Σ x over the pairs that hold it (twice for a
     pair of two ways that nothing breaks; each of those carries at most its demand, so that they are two). Per
-    hop: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share
-    that may be left out.
+    hop: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share that may be left out.
+    Where other demands share what is left: Σ y ≤ a per hop, what is set aside there, and Σ a ≤ Σ rate × wavelengths.
     """
     shares: dict[tuple[int, Risk, Risk], int] = {}
     flows: dict[tuple[int, int], int] = {}
     load: dict[Hop, dict[int, float]] = {problem.top(i): {} for i in range(len(problem.lightpaths))}
     spare = {d: (column,) for d, column in (short or {}).items()}
-    for d, demand in enumerate(problem.demands):
-        risks = [risk(problem, demand, way) for way in ways[d]]
-        pairs = risk_pairs(chain_risks(problem, demand, ways[d]))
+    for d, listed in ways.items():
+        demand = problem.demands[d]
+        risks = [risk(problem, demand, way) for way in listed]
+        pairs = risk_pairs(chain_risks(problem, demand, listed))
         mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(pairs)}
         program.row(f"split{d}", dict.fromkeys([*mine.values(), *spare.get(d, ())], 1.0), 1, 1)
         shares |= {(d, *pair): column for pair, column in mine.items()}
         carried: dict[Risk, dict[int, float]] = {one: {} for pair in mine for one in pair}
         chains: dict[tuple[int, ...], dict[int, float]] = {}
-        for w, way in enumerate(ways[d]):
+        for w, way in enumerate(listed):
             if risks[w] in carried:
                 column = flows[d, w] = program.column(f"y{d}w{w}", latency_cost * way.latency_ms)
                 carried[risks[w]][column] = 1.0
@@ -86,9 +89,21 @@ def protect(
                 for hop in way.hops:
                     load.setdefault(hop, {})[column] = 1.0
         _both(program, d, whole_rate(demand, problem.states) * TBPS, mine, carried, list(chains.values()))
-    for hop, terms in nested(load).items():
+    aside = _set_aside(program, problem, load) if problem.shared else {}
+    for hop, terms in nested({hop: {aside[hop]: 1.0} for hop in aside} or load).items():
         program.row(f"path{hop_name(problem, hop)}", terms | installed_on(problem, bought, hop), upper=0)
-    return Protected(shares, flows)
+    return Protected(shares, flows, aside)
+
+
+def _set_aside(program: Program, problem: Problem, load: Mapping[Hop, Mapping[int, float]]) -> dict[Hop, int]:
+    """Per hop that carries any: what is set aside is no less than what rides there."""
+    aside: dict[Hop, int] = {}
+    for hop, terms in sorted(load.items()):
+        if terms:
+            name = hop_name(problem, hop)
+            aside[hop] = program.column(f"a{name}")
+            program.row(f"aside{name}", {**terms, aside[hop]: -1.0}, upper=0)
+    return aside
 
 
 def _both(

@@ -25,7 +25,8 @@ def rounded(left: Any, need: Any, divisor: Any, least: Any = 0.0) -> tuple[Any, 
 
     With x = least + y, q = (r − Σ a least) / divisor, f = q − floor(q) and a' = a / divisor:
     Σ (floor(a') + min(1, frac(a') / f)) y ≥ ceil(q), written in x again. One whose q is whole, or not above 0, is
-    divided only. left: (…, columns); need, divisor: (…); least: (columns,).
+    divided only. A column with a negative coefficient (what is set aside, at least 0 and not whole) is left out of what
+    is rounded, which only weakens it. left: (…, columns); need, divisor: (…); least: (columns,).
     """
     import numpy as np
 
@@ -35,7 +36,7 @@ def rounded(left: Any, need: Any, divisor: Any, least: Any = 0.0) -> tuple[Any, 
     changed = (part >= LEAST_PART) & (q > 0)
     whole = np.floor(share + TINY)
     rest = np.minimum(1.0, np.maximum(0.0, share - whole) / np.where(changed, part, 1.0)[..., None])
-    lifted = whole + rest
+    lifted = np.where(share < 0, 0.0, whole + rest)
     asked = np.ceil(q - TINY) + (lifted * least).sum(axis=-1)
     return np.where(changed[..., None], lifted, share), np.where(changed, asked, need / divisor), changed
 

@@ -18,13 +18,14 @@ def too_many_routes(demands: Sequence[Demand], design: Design) -> Iterator[str]:
     Which wavelengths of a lightpath a route rides on makes no other route of it.
     """
     counted = {demand.id: demand.max_paths for demand in demands if demand.max_paths is not None}
+    protected = {demand.id for demand in demands if demand.protected}
     for routing in design.routing:
         routes: dict[str, list[tuple[str, ...]]] = {name: [] for name in counted}
         for flow in routing.flows:
             if flow.demand in routes:
                 routes[flow.demand].append(flow.lightpaths)
         for name, taken in routes.items():
-            if design.scheme == "one-plus-one":
+            if name in protected:
                 if routing.state != HEALTHY.name:
                     continue
                 many = len({frozenset(couple) for couple in zip(taken[::2], taken[1::2], strict=False)})

@@ -7,12 +7,13 @@ from math import fsum, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.flows import Column, Flows, Path, Room
-from dcplan.design.problem import Problem, rate
+from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Flow, Routing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from dcplan.design.problem import Hop
     from dcplan.design.ways import Way
     from dcplan.model.network import Pair
     from dcplan.model.states import State
@@ -21,6 +22,8 @@ MOVE = 1e4
 """Cost of moving traffic away from its healthy route, in ms: more than any detour, so that what can stay does."""
 DUST = 1e-7
 """Flow below this share of a demand is rounding and is given to the demand's largest flow."""
+ROUNDED = 2e-7
+"""Share of all traffic by which what is left beside what is set aside may be too little by rounding."""
 Routes = frozenset[tuple[int, ...]]
 """Chains of lightpaths."""
 
@@ -67,19 +70,21 @@ def route_states(
     counts: Sequence[float],
     held: Callable[[int, Mapping[int, Routes]], Mapping[int, Sequence[Way]]] | None = None,
     relit: Sequence[Sequence[float]] = (),
+    aside_gbps: Mapping[Hop, float] | None = None,
 ) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
     only, and those that `held` names in a state, which is told their healthy routes. relit: by state, what is lit,
-    where that is not what survives of `counts`. SolverError where a state cannot be carried: sizing promised that it
-    can.
+    where that is not what survives of `counts`. Demands on two ways are left out, and what is set aside for them is not
+    used. SolverError where a state cannot be carried: sizing promised that it can.
     """
+    room_gbps = ROUNDED * sum(whole_rate(demand, problem.states) for demand in problem.demands)
     by_state = relit or [counts] * len(problem.states)
     healthy: dict[int, list[tuple[Path, float]]] = {}
     found = []
     for k, (state, lit_then) in enumerate(zip(problem.states, by_state, strict=True)):
-        lit = lit_of(problem, lit_then)
+        lit = _less(lit_of(problem, lit_then), aside_gbps or {}, room_gbps)
         alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
         before = {} if state.healthy else healthy
         few = held(k, {d: _chains(paths) for d, paths in before.items()}) if held else {}
@@ -100,6 +105,22 @@ def _chains(paths: Sequence[tuple[Path, float]]) -> Routes:
 
 def _is_among(path: Path, ways: Sequence[Way]) -> bool:
     return any(way.lightpaths == tuple(i for i, _ in path) for way in ways)
+
+
+def _less(lit: Mapping[int, Lit], aside_gbps: Mapping[Hop, float], room_gbps: float) -> dict[int, Lit]:
+    """What is lit without what is set aside, and some room where that is known to rounding only."""
+    found = {}
+    for i, one in lit.items():
+        mine = {tier: gbps for (lightpath, tier), gbps in aside_gbps.items() if lightpath == i}
+        if mine:
+            left = (
+                (max(0.0, gbps - sum(mine.get(k, 0.0) for k in range(tier + 1)) + room_gbps * (gbps > 0)), latency_ms)
+                for tier, (gbps, latency_ms) in enumerate(one.within)
+            )
+            found[i] = replace(one, within=tuple(left))
+        else:
+            found[i] = one
+    return found
 
 
 def too_late(problem: Problem, routing: Sequence[Routing]) -> list[int]:
@@ -142,7 +163,7 @@ def _route(
     healthy: Mapping[int, Sequence[tuple[Path, float]]],
 ) -> dict[int, list[tuple[Path, float]]]:
     """Paths and rates [Gb/s] of each demand in a state."""
-    asked = {d: gbps for d, demand in enumerate(problem.demands) if (gbps := rate(demand, state)) > 0}
+    asked = {d: gbps for d in problem.shared if (gbps := rate(problem.demands[d], state)) > 0}
     room = Room(
         ends={i: one.ends for i, one in alive.items()},
         gbps={(i, tier): gbps for i, one in alive.items() for tier, (gbps, _) in enumerate(one.within)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dcplan.design.aside import aside_of
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
@@ -35,30 +36,31 @@ def reasons_until(task: Task) -> Until:
 
 def least_shortages(task: Task) -> tuple[Shortage, ...]:
     """The least total shortage over all states, by a master in which demands may go short."""
-    problem = task.problem
+    problem, until = task.problem, reasons_until(task)
     program, bought = master(problem, task.slots)
     program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
-    until = reasons_until(task)
-    if task.protected:
-        return _protected(task, program, bought, until)
+    whole = {d: whole_rate(problem.demands[d], problem.states) for d in sorted(problem.protected)}
+    both = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in whole.items()}
+    bought = replace(bought, aside=protect(program, problem, bought, task.protected, short=both).aside)
     short = {
-        (d, k): program.column(f"u{d}k{k}", 1.0, rate(demand, state) * TBPS)
+        (d, k): program.column(f"u{d}k{k}", 1.0, rate(problem.demands[d], state) * TBPS)
         for k, state in enumerate(problem.states)
-        for d, demand in enumerate(problem.demands)
-        if rate(demand, state) > 0
+        for d in problem.shared
+        if rate(problem.demands[d], state) > 0
     }
-    check, pair_gbps = StateCheck(problem, task.ways), pair_capacity_gbps(problem)
+    check, pair_gbps = StateCheck(problem, task.held), pair_capacity_gbps(problem)
     missing: dict[tuple[int, int], float] = {}
     for _ in range(ELASTIC_ROUNDS):
         solved = solve("highs", program, Limits(max(0.5, until.left_s), 1e-3))
         if not solved.values:
             break
-        counts = [round(solved.values[i]) for i in bought.wavelengths]
+        counts, aside = [round(solved.values[i]) for i in bought.wavelengths], aside_of(bought, solved.values)
         missing = {key: solved.values[column] / TBPS for key, column in short.items()}
+        missing |= {(d, 0): solved.values[column] * whole[d] for d, column in both.items()}
         further = 0
-        for k in range(len(problem.states)):
+        for k in range(len(problem.states)) if problem.shared else ():
             left = {d: max(0.0, gbps - missing.get((d, k), 0.0)) for d, gbps in asked_gbps(problem, k).items()}
-            found = check.least_short(k, counts, left)
+            found = check.least_short(k, counts, left, aside)
             if found is not None:
                 further += 1
                 for d, gbps in found.by_demand.items():
@@ -70,8 +72,8 @@ def least_shortages(task: Task) -> tuple[Shortage, ...]:
 
 
 def asked_gbps(problem: Problem, state: int) -> dict[int, float]:
-    """What each demand asks in a state [Gb/s]."""
-    return {d: rate(demand, problem.states[state]) for d, demand in enumerate(problem.demands)}
+    """What each demand asks in a state that shares what is not set aside [Gb/s]."""
+    return {d: rate(problem.demands[d], problem.states[state]) for d in problem.shared}
 
 
 def _allow_short(
@@ -88,17 +90,6 @@ def _allow_short(
         if (d, cut.state) in short:
             terms[short[d, cut.state]] = distance
     program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
-
-
-def _protected(task: Task, program: Program, bought: Bought, until: Until) -> tuple[Shortage, ...]:
-    problem = task.problem
-    whole = [whole_rate(demand, problem.states) for demand in problem.demands]
-    short = {d: program.column(f"u{d}", gbps * TBPS, 1.0) for d, gbps in enumerate(whole)}
-    protect(program, problem, bought, task.ways, short=short)
-    solved = solve("highs", program, until.limits(1e-3))
-    if not solved.values:
-        return ()
-    return _listed(problem, {(d, 0): solved.values[column] * whole[d] for d, column in short.items()})
 
 
 def _listed(problem: Problem, missing: Mapping[tuple[int, int], float]) -> tuple[Shortage, ...]:

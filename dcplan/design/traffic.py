@@ -90,8 +90,8 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
             for state in promises.kept_for(asked, (a, b))
             if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
         }
-        limits = asked.max_latency_ms, None, scheme_of(network, asked), asked.max_paths
-        found.append(Demand(name, pair(a, b), gbps, *limits))
+        scheme = scheme_of(network, asked) if gbps.keys() - {HEALTHY.name} else "none"
+        found.append(Demand(name, pair(a, b), gbps, asked.max_latency_ms, None, scheme, asked.max_paths))
     return tuple(found)
 
 
@@ -124,7 +124,8 @@ def job_plans(
     fitting, misfits = layouts(load, about)
     kind = about.collective if about.collective != "auto" else collective or DIRECT.kind
     load = replace(load, collective=Collective(kind, tuple(sorted(latency_ms.items()))))
-    return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme_of(network, about))
+    scheme = scheme_of(network, about) if len(mine) > 1 else "none"
+    return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme)
 
 
 @dataclass(frozen=True, slots=True)

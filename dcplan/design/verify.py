@@ -7,10 +7,11 @@ from itertools import pairwise
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
-from dcplan.design import adds_up, circuits, cost, existing
-from dcplan.design.problem import rate, whole_rate
+from dcplan.design import adds_up, circuits, cost, existing, two_ways
+from dcplan.design.problem import rate
 from dcplan.design.relight import verify as relight
 from dcplan.design.route_count import too_many_routes
+from dcplan.design.two_ways import alive, way
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
 from dcplan.model.states import HEALTHY
@@ -63,10 +64,10 @@ def verify(
     faults += _relit(network, paths, wanted, design)
     faults += _fibers(network, line_of, paths, design)
     faults += _demands(demands, design)
-    if design.scheme == "one-plus-one":
-        faults += _protected(paths, wanted, demands, design)
-    else:
-        faults += _routed(paths, wanted, demands, design)
+    faults += _states_listed(wanted, design)
+    faults += _flows(paths, wanted, demands, design)
+    faults += _routed(wanted, demands, design)
+    faults += two_ways.faults(paths, wanted, demands, design)
     faults += too_many_routes(demands, design)
     faults += _money(network, line_of, paths, design)
     faults += _proof(wanted, design, gap)
@@ -237,51 +238,31 @@ def _same_limits(one: Demand, other: Demand) -> bool:
     return latency and one.max_paths == other.max_paths
 
 
-def _routed(
+def _flows(
     paths: Mapping[str, Lightpath], states: Sequence[State], demands: Sequence[Demand], design: Design
 ) -> Iterator[str]:
-    """In every state, every demand is carried at its rate over surviving wavelengths, within capacity and in time."""
-    yield from _states_listed(states, design)
+    """In every state, traffic is on surviving wavelengths, within capacity and in time.
+
+    What demands on two ways have is set aside for them in every state, also where one of the ways is broken.
+    """
     routing = {state.state: state.flows for state in design.routing}
     asked = {demand.id: demand for demand in demands}
+    kept = [flow for flow in routing.get(HEALTHY.name, ()) if flow.demand in asked and asked[flow.demand].protected]
     for state in states:
-        flows = routing.get(state.name, ())
-        yield from _sound(paths, state, asked, flows, design.lit_in(state.name))
-        carried = dict.fromkeys(asked, 0.0)
-        for flow in flows:
+        yield from _sound(paths, state, asked, routing.get(state.name, ()), kept, design.lit_in(state.name))
+
+
+def _routed(states: Sequence[State], demands: Sequence[Demand], design: Design) -> Iterator[str]:
+    """In every state, every demand that shares what is not set aside is carried at its rate."""
+    routing = {state.state: state.flows for state in design.routing}
+    for state in states:
+        carried = {demand.id: 0.0 for demand in demands}
+        for flow in routing.get(state.name, ()):
             carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
         for demand in demands:
             need = rate(demand, state)
-            if not isclose(carried[demand.id], need, rel_tol=CLOSE, abs_tol=CLOSE):
+            if not demand.protected and not isclose(carried[demand.id], need, rel_tol=CLOSE, abs_tol=CLOSE):
                 yield f"{state.name}: {demand.id} asks {need:g} Gb/s, {carried[demand.id]:g} are carried"
-
-
-def _protected(
-    paths: Mapping[str, Lightpath], states: Sequence[State], demands: Sequence[Demand], design: Design
-) -> Iterator[str]:
-    """Each demand rides on pairs of ways; no promised failure breaks both, and both carry all of the pair's share."""
-    yield from _states_listed(states, design)
-    routing = {state.state: state.flows for state in design.routing}
-    asked = {demand.id: demand for demand in demands}
-    healthy = routing.get(HEALTHY.name, ())
-    yield from _sound(paths, HEALTHY, asked, healthy, design)
-    for demand in demands:
-        mine = [flow for flow in healthy if flow.demand == demand.id]
-        couples = list(zip(mine[::2], mine[1::2], strict=False))
-        need = whole_rate(demand, states)
-        if not isclose(sum(one.gbps for one, _ in couples), need, rel_tol=CLOSE, abs_tol=CLOSE) or len(mine) % 2:
-            yield f"{demand.id} asks {need:g} Gb/s on two ways, its pairs do not add up to it"
-        for one, other in couples:
-            if not isclose(one.gbps, other.gbps, rel_tol=CLOSE) or one.lightpaths == other.lightpaths:
-                yield f"{demand.id}: {_way(one)} and {_way(other)} do not protect each other"
-            for state in states:
-                if rate(demand, state) > 0 and not (_alive(paths, state, one) or _alive(paths, state, other)):
-                    yield f"{state.name} breaks both ways of {demand.id}: {_way(one)} and {_way(other)}"
-    for state in states:
-        yield from _sound(paths, state, asked, routing.get(state.name, ()), design)
-        left = [flow for flow in healthy if rate(asked[flow.demand], state) > 0 and _alive(paths, state, flow)]
-        if left != list(routing.get(state.name, ())) and not state.healthy:
-            yield f"{state.name}: the flows are not those that survive"
 
 
 def _states_listed(states: Sequence[State], design: Design) -> Iterator[str]:
@@ -295,31 +276,47 @@ def _sound(
     state: State,
     asked: Mapping[str, Demand],
     flows: Sequence[Flow],
+    kept: Sequence[Flow],
     design: Design,
 ) -> Iterator[str]:
     """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity.
 
     The latency of a flow says how slow the wavelengths may be that it rides on; what needs wavelengths so fast or
-    faster must fit those.
+    faster must fit those. kept: flows on two ways, which count wherever their lightpaths survive.
     """
     capacity: dict[str, dict[float, float]] = {}
     for lit in design.wavelengths:
         by_latency = capacity.setdefault(lit.lightpath, {})
         by_latency[lit.latency_ms] = by_latency.get(lit.latency_ms, 0.0) + lit.count * lit.rate_gbps
-    load: dict[tuple[str, float], float] = {}
+    riding = [flow for flow in kept if all(name in capacity for name in flow.lightpaths)]
     for flow in flows:
         demand = asked.get(flow.demand)
         if demand is None or flow.gbps < 0 or any(name not in capacity for name in flow.lightpaths):
             yield f"{state.name}: a flow of {flow.demand} is on nothing that is lit"
             continue
-        slowest = slowest_ridden([sorted(capacity[name]) for name in flow.lightpaths], flow.latency_ms)
         yield from _chained(paths, state, demand, flow)
-        if slowest is None:
-            yield f"{state.name}: {_way(flow)} takes another time than {flow.latency_ms:g} ms on what is lit"
-        ridden = slowest or [max(capacity[name]) for name in flow.lightpaths]
-        for key in zip(flow.lightpaths, ridden, strict=True):
-            load[key] = load.get(key, 0.0) + flow.gbps
-    slack = CLOSE * max(1.0, sum(flow.gbps for flow in flows))
+        if slowest_ridden([sorted(capacity[name]) for name in flow.lightpaths], flow.latency_ms) is None:
+            yield f"{state.name}: {way(flow)} takes another time than {flow.latency_ms:g} ms on what is lit"
+        if not demand.protected:
+            riding.append(flow)
+    yield from _fitting(paths, state, riding, capacity)
+
+
+def _fitting(
+    paths: Mapping[str, Lightpath],
+    state: State,
+    riding: Sequence[Flow],
+    capacity: Mapping[str, Mapping[float, float]],
+) -> Iterator[str]:
+    """What rides on surviving lightpaths fits the wavelengths that are fast enough."""
+    load: dict[tuple[str, float], float] = {}
+    for flow in riding:
+        lit_on = [sorted(capacity[name]) for name in flow.lightpaths]
+        ridden = slowest_ridden(lit_on, flow.latency_ms) or [steps[-1] for steps in lit_on]
+        for name, latency_ms in zip(flow.lightpaths, ridden, strict=True):
+            if not state.breaks(paths[name].route):
+                load[name, latency_ms] = load.get((name, latency_ms), 0.0) + flow.gbps
+    slack = CLOSE * max(1.0, sum(flow.gbps for flow in riding))
     for name, latency_ms in load:
         gbps = sum(each for (other, ms), each in load.items() if other == name and ms <= latency_ms)
         lit_gbps = sum(each for ms, each in capacity[name].items() if ms <= latency_ms)
@@ -361,11 +358,11 @@ def slowest_ridden(lit: Sequence[Sequence[float]], total_ms: float) -> list[floa
 def _chained(paths: Mapping[str, Lightpath], state: State, demand: Demand, flow: Flow) -> Iterator[str]:
     """The flow leads from end to end, survives, and is in time."""
     if not _joins(paths, demand, flow):
-        yield f"{state.name}: {_way(flow)} does not lead from {demand.ends[0]} to {demand.ends[1]}"
-    if not _alive(paths, state, flow):
-        yield f"{state.name}: {flow.demand} is on {_way(flow)}, which is broken"
+        yield f"{state.name}: {way(flow)} does not lead from {demand.ends[0]} to {demand.ends[1]}"
+    if not alive(paths, state, flow):
+        yield f"{state.name}: {flow.demand} is on {way(flow)}, which is broken"
     if demand.max_latency_ms is not None and flow.latency_ms > demand.max_latency_ms * (1 + CLOSE):
-        yield f"{state.name}: {flow.demand} on {_way(flow)} takes {flow.latency_ms:g} ms, more than its limit"
+        yield f"{state.name}: {flow.demand} on {way(flow)} takes {flow.latency_ms:g} ms, more than its limit"
 
 
 def _joins(paths: Mapping[str, Lightpath], demand: Demand, flow: Flow) -> bool:
@@ -376,14 +373,6 @@ def _joins(paths: Mapping[str, Lightpath], demand: Demand, flow: Flow) -> bool:
             return False
         here = b if here == a else a
     return here == demand.ends[1]
-
-
-def _alive(paths: Mapping[str, Lightpath], state: State, flow: Flow) -> bool:
-    return not any(name in paths and state.breaks(paths[name].route) for name in flow.lightpaths)
-
-
-def _way(flow: Flow) -> str:
-    return " + ".join(flow.lightpaths)
 
 
 def _money(

@@ -77,6 +77,7 @@ class Words:
             "y": lambda i, _: f"{self._on(i[''], i['w'])} [Tb/s]",
             "zk": lambda i, _: f"1 if demand {self._demand(i['d'])} takes its route {i['w']}{self._in(i[''])}",
             "gk": lambda i, _: f"priced traffic on {self._path(i['l'])} [Tb/s]{self._in(i[''])}",
+            "a": lambda i, _: f"set aside for demands on two ways of {self._hop(i, '')} [Tb/s]",
             "x": lambda i, _: f"share of demand {self._demand(i[''])} on pair {i['i']} of risks that do not meet",
         }
 
@@ -98,7 +99,8 @@ class Words:
                 f"traffic fits what is lit between {_both(self._links_in(i[''])[i['e']][0])}{self._in(i[''])}"
             ),
             "pathk": lambda i, _: f"traffic of listed ways fits {self._hop(i, 'l')}{self._in(i[''])}",
-            "path": lambda i, _: f"both ways of all demands fit {self._hop(i, '')}",
+            "path": lambda i, _: f"both ways of all demands that go two fit {self._hop(i, '')}",
+            "aside": lambda i, _: f"what is set aside of {self._hop(i, '')} is no less than what both ways put there",
             "usedk": lambda i, _: (
                 f"demand {self._demand(i['d'])} is on its route {i['w']} only where it takes it{self._in(i[''])}"
             ),
@@ -152,7 +154,8 @@ class Words:
     def _sources_in(self, k: int) -> list[tuple[SiteId, list[int]]]:
         if k not in self._sources:
             state, demands = self.problem.states[k], enumerate(self.problem.demands)
-            asking = {d: demand for d, demand in demands if rate(demand, state) > 0 and d not in self.ways}
+            listed = self.ways.keys() | self.problem.protected
+            asking = {d: demand for d, demand in demands if rate(demand, state) > 0 and d not in listed}
             self._sources[k] = list(by_source(asking).items())
         return self._sources[k]
 

@@ -32,8 +32,8 @@ def asking(network: Network) -> Iterator[tuple[str, str, Job | Demand]]:
 
 
 def scheme_of(network: Network, about: Job | Demand) -> str:
-    """How it survives failures."""
-    return network.policy.scheme
+    """How it survives failures: its own scheme, else the policy's."""
+    return about.scheme or network.policy.scheme
 
 
 def survived_by(network: Network, about: Job | Demand) -> tuple[str, ...]:

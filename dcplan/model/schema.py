@@ -307,6 +307,8 @@ class Job(Strict):
     """What the job is promised."""
     survive: list[Promise] | None = None
     """Failures that this job survives, in place of the policy's."""
+    scheme: Literal["none", "reroute", "one-plus-one"] | None = None
+    """How this job survives them, in place of the policy's."""
     max_paths: Count | None = None
     """Most routes at a time between two of its sites, healthy and in each failure; 1: a single path. Without it any
     number. A route is a chain of lightpaths that passes no site twice, not even as light."""
@@ -325,6 +327,8 @@ class Demand(Strict):
     """Share of the rate that is promised in a failure [%]."""
     survive: list[Promise] | None = None
     """Failures that this demand survives, in place of the policy's."""
+    scheme: Literal["none", "reroute", "one-plus-one"] | None = None
+    """How this demand survives them, in place of the policy's."""
     max_paths: Count | None = None
     """Most routes at a time, healthy and in each failure; 1: a single path. Without it any number. A route is a chain
     of lightpaths that passes no site twice, not even as light."""

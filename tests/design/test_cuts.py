@@ -193,7 +193,7 @@ def test_a_state_is_broken_exactly_where_traffic_is_short(case, held):
     ways = {d: ways_of(made, made.demands[d]).ways for d in range(0, len(made.demands), 2)} if held else {}
     check = StateCheck(made, ways)
     states = range(len(made.states))
-    broken = {one.state: one for one in check.broken(counts, states, 99)}
+    broken = {one.state: one for one in check.broken(counts, states, 99, {})}
     for k in states:
         least = shortage(made, ways, k, counts)
         assert (k in broken) is (least > 1e-6)
@@ -202,9 +202,9 @@ def test_a_state_is_broken_exactly_where_traffic_is_short(case, held):
             have = sum(value * counts[column] for column, value in terms_of(cut, made, every(made), {}).items())
             assert have < cut.need_gbps(made) * TBPS * (1 - 1e-9)
             rates = {d: rate(demand, made.states[k]) for d, demand in enumerate(made.demands)}
-            found = check.least_short(k, counts, rates)
+            found = check.least_short(k, counts, rates, {})
             assert sum(found.by_demand.values()) * TBPS == pytest.approx(least, rel=1e-5)
-    assert [one.state for one in check.broken(counts, states, 99)] == sorted(broken)
+    assert [one.state for one in check.broken(counts, states, 99, {})] == sorted(broken)
 
 
 def every(made):
@@ -220,7 +220,7 @@ def test_shore_cuts_are_compared_as_they_are_written(case):
     """The cuts that the arrays call broken are broken by that share as rows, and no other is broken by more."""
     made, counts = case
     table = arrays(made)
-    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, Until(), lambda _: None)
+    task = Task(made, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None)
     loop = start(task)
     point = np.zeros(len(loop.program.columns))
     point[list(loop.bought.wavelengths)] = np.array(counts) * 0.75
@@ -249,7 +249,7 @@ def plain_of(made, loop, cut):
 
 def test_the_relaxation_never_passes_a_known_optimum():
     made = instances.dci(instances.DATA / "dci_6_1.json")
-    task = Task(made, whole_slots(made), {}, False, "highs", 1e-6, Until(), lambda _: None)
+    task = Task(made, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None)
     loop = start(task)
     assert loop.shore_cuts.complete
     assert root(loop)

@@ -20,7 +20,7 @@ from tests.design import factory
 
 def task_of(net, demands):
     made = problem(net, factory.lines(net), factory.lightpaths(net), demands, promised_states(net))
-    return Task(made, whole_slots(made), {}, False, "highs", 1e-4, Until(), lambda _: None)
+    return Task(made, whole_slots(made), {}, "highs", 1e-4, Until(), lambda _: None)
 
 
 def common_share(made):
@@ -68,7 +68,7 @@ def test_fibers_overflow_exactly_where_the_rates_do_not_fit(case):
     assert found.room / found.taken == pytest.approx(share, rel=1e-5)
     pairs = {fiber: task.problem.network.fibers[fiber].pairs for fiber in task.problem.fibers}
     assert found.room == pytest.approx(sum(weight * pairs[fiber] for fiber, weight in found.weights.items()), rel=1e-6)
-    assert densest(task.problem, found, twice=False) <= found.taken * (1 + 1e-6)
+    assert densest(task.problem, found) <= found.taken * (1 + 1e-6)
 
 
 def test_what_each_takes_can_be_counted_by_hand():

@@ -70,13 +70,23 @@ TWO_WAYS = Rule(
     adding("policy: {survive: [any-fiber], scheme: one-plus-one}\n"),
 )
 
-RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS)
+RELIGHT = Rule(
+    "DCP226",
+    "relight-is-for-all",
+    Severity.ERROR,
+    "With scheme `relight` every transponder may be retuned in a failure, whose traffic it carries; a job or demand"
+    " cannot keep to another scheme beside it.",
+    adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one")),
+    adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: none")),
+)
+
+RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS, RELIGHT)
 
 
 def check(network: Network) -> list[Finding]:
     """Promises and members of failures that are not there, names that are taken, more failures than can be planned."""
     found = [*_promises(network), *_members(network), *_taken(network)]
-    return found or [*_too_many(network), *_two_ways(network)]
+    return found or [*_too_many(network), *_two_ways(network), *_relight(network)]
 
 
 def lists(network: Network) -> Iterator[tuple[Loc, Sequence[str]]]:
@@ -136,3 +146,11 @@ def _two_ways(network: Network) -> Iterator[Finding]:
             span = network.document.locate((*mine, (about.survive or network.policy.survive).index("any-two-fibers")))
             message = f"{section[:-1]} `{name}` goes two ways, and losing one fiber of each takes both"
             yield Finding(TWO_WAYS, span, message, "use scheme `reroute` for it, or promise any-fiber")
+
+
+def _relight(network: Network) -> Iterator[Finding]:
+    for section, name, about in asking(network):
+        if network.policy.scheme == "relight" and about.scheme not in (None, "none"):
+            span = network.document.locate((section, name, "scheme"))
+            message = f"{section[:-1]} `{name}` has scheme {about.scheme}, the network is relit as a whole"
+            yield Finding(RELIGHT, span, message, "leave it out, write none, or choose another `policy.scheme`")

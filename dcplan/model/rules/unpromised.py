@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.model.promises import WITHIN, asking, scheme_of, survived
+from dcplan.model.promises import WITHIN, asking, scheme_of, survived, survived_by
 from dcplan.model.rules.promises import lists
 
 if TYPE_CHECKING:
@@ -29,28 +29,42 @@ def promises_without_effect(network: Network) -> Iterator[tuple[Loc, str]]:
 def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
     """Keys of the policy that nobody is left to follow."""
     everyone = [about for _, _, about in asking(network)]
-    followers = [about for about in everyone if about.survive is None and scheme_of(network, about) != "none"]
-    if network.policy.scheme == "none" and (not everyone or not followers):
-        yield ("policy", "survive"), "scheme `none` promises nothing"
-    elif everyone and not followers:
-        yield ("policy", "survive"), "every job and demand has promises of its own"
-    elif not survived(network):
-        yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
-    elif network.policy.scheme == "relight" and not network.fibers:
+    if network.policy.scheme == "relight" and not network.fibers and survived(network):
         yield ("policy", "scheme"), "circuits have no transponders that could be tuned to other fibers"
     if not survived(network):
         yield ("policy", "parted"), "no failure is promised"
+    if not everyone:
+        if network.policy.scheme == "none":
+            yield ("policy", "survive"), "scheme `none` promises nothing"
+        elif not network.policy.survive:
+            yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
+        return
+    if all(scheme_of(network, about) == "none" for about in everyone):
+        yield ("policy", "survive"), "scheme `none` promises nothing"
+    elif all(about.survive is not None or scheme_of(network, about) == "none" for about in everyone):
+        yield ("policy", "survive"), "every job and demand has promises of its own, or none"
+    followers = [about for about in everyone if about.scheme is None]
+    if not followers:
+        yield ("policy", "scheme"), "every job and demand has a scheme of its own"
+    elif network.policy.scheme != "none" and not any(survived_by(network, about) for about in followers):
+        yield ("policy", "scheme"), "`survive` is empty, so that nothing is promised"
 
 
 def _own(network: Network) -> Iterator[tuple[Loc, str]]:
     """Keys of a job or demand that its own others leave nothing to do."""
     for section, name, about in asking(network):
-        if scheme_of(network, about) == "none":
-            yield (section, name, "survive"), "scheme `none` promises nothing"
         if section == "jobs" and len(network.jobs[name].accelerators) == 1:
-            yield (section, name, "survive"), "the job stays in one site"
+            why = "the job stays in one site"
         elif section == "demands" and network.topology.demands[name].under_failure_percent == 0:
-            yield (section, name, "survive"), "0 % is promised under failure"
+            why = "0 % is promised under failure"
+        else:
+            if scheme_of(network, about) == "none":
+                yield (section, name, "survive"), "scheme `none` promises nothing"
+            elif not survived_by(network, about):
+                yield (section, name, "scheme"), "`survive` is empty, so that nothing is promised"
+            continue
+        yield (section, name, "survive"), why
+        yield (section, name, "scheme"), why
 
 
 def _in_list(network: Network, loc: Loc, promises: Sequence[str]) -> Iterator[tuple[Loc, str]]:
