@@ -136,7 +136,8 @@ def _demands(task: Task, loop: Loop) -> Iterator[Binding]:
     """What one more Gb/s of each demand, in all states alike, adds to the cost of the linear relaxation."""
     for d, demand in enumerate(task.problem.demands):
         whole = whole_rate(demand, task.problem.states)
-        price = _nudged(task, loop, d, demand, whole) if demand.protected else _dual(loop, d, demand, whole)
+        in_master = demand.protected or loop.check is None or task.problem.priced
+        price = _nudged(task, loop, d, demand, whole) if in_master else _dual(loop, d, demand, whole)
         if price > 1e-6:
             yield Binding(f"demand {demand.id}", f"each further Gb/s costs {money(price)} (relaxation)")
 
