@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.problem import whole_rate
+from dcplan.design.problem import rate, whole_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Hop, Problem
     from dcplan.design.resources import Resources
+    from dcplan.model.states import State
 
 Aside = dict["Hop", float]
 """What is set aside on a lightpath for traffic that must fit its wavelengths up to a tier."""
@@ -39,10 +40,18 @@ def across(problem: Problem, table: Arrays) -> Arrays:
     """
     rates = table.rates.copy()
     for d in sorted(problem.protected):
-        whole = whole_rate(problem.demands[d], problem.states)
         for k, state in enumerate(problem.states):
-            rates[k, d] = (2 * whole if state.healthy else whole) if rates[k, d] > 0 else 0.0
+            rates[k, d] *= times_across(problem, d, state)
     return replace(table, rates=rates)
+
+
+def times_across(problem: Problem, d: int, state: State) -> float:
+    """How often the rate of a demand must be able to cross any set of sites that holds one of its ends."""
+    demand = problem.demands[d]
+    asked = rate(demand, state)
+    if not demand.protected or asked <= 0:
+        return 1.0
+    return (2.0 if state.healthy else 1.0) * whole_rate(demand, problem.states) / asked
 
 
 def taken(resources: Resources, hop: Hop) -> list[int]:

@@ -13,6 +13,7 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.aside import times_across
 from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, Flawed
 from dcplan.design.circuits import EXISTING
 from dcplan.design.cuts import pair_capacity_gbps
@@ -220,7 +221,8 @@ def need_gbps(book: Book, cut: StateCut) -> float:
 def distances(book: Book, cut: StateCut) -> dict[int, float]:
     """How far apart the ends of each demand are: 1 across shores, else along the lightest way that it may take.
 
-    Only demands that ask for something, and are not at distance 0. Flawed where a state parts the ends of one.
+    Across shores more of a demand on two ways (see `aside.times_across`). Only demands that ask for something, and are
+    not at distance 0. Flawed where a state parts the ends of one.
     """
     problem = book.problem
     if cut.over == COUPLES:
@@ -228,7 +230,7 @@ def distances(book: Book, cut: StateCut) -> dict[int, float]:
     state, inside = state_of(book, cut.state), frozenset(cut.shore)
     asking = {d: demand for d, demand in enumerate(problem.demands) if rate(demand, state) > 0}
     if inside:
-        return {d: 1.0 for d, demand in asking.items() if _crosses(inside, demand.ends)}
+        return {d: times_across(problem, d, state) for d, demand in asking.items() if _crosses(inside, demand.ends)}
     k = problem.states.index(state)
     ride = _ridden(book, cut)
     near = _near(problem, state, [ride(problem.top(i)) for i in range(len(problem.lightpaths))])

@@ -36,7 +36,8 @@ class StateCut:
     """What must survive a state: Σ weight × capacity ≥ Σ distance × rate.
 
     Between two shores every surviving lightpath, fiber or circuit that crosses weighs 1, and every demand that crosses
-    is 1 apart. Else the distance of a demand is the weight of its lightest way.
+    is 1 apart; of a demand on two ways both cross when healthy, and one whole way in a failure. Else the distance of a
+    demand is the weight of its lightest way.
     """
 
     state: str

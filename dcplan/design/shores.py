@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dcplan.design.aside import times_across
 from dcplan.design.bonds import bonds, members, neighbours, small
 from dcplan.design.cuts import Cut, pair_capacity_gbps
 from dcplan.design.formulation import TBPS
-from dcplan.design.problem import rate
 from dcplan.design.rounding import LEAST_PART, TINY, spread_out
 
 if TYPE_CHECKING:
@@ -350,13 +350,11 @@ class ShoreCuts:
         inside = self.sites(shore)
         within = np.array([site in inside for site in self.table.sites], dtype=bool)
         demands = within[self.table.demands[:, 0]] != within[self.table.demands[:, 1]]
-        asked = [rate(demand, self.problem.states[state]) for demand in self.problem.demands]
-        times = [both / gbps if gbps > 0 else 1.0 for both, gbps in zip(self.table.rates[state], asked, strict=True)]
         return Cut(
             state,
             dict.fromkeys(np.flatnonzero(paths).tolist(), 1.0),
             {} if over_paths else {self.problem.fibers[i]: 1.0 for i in np.flatnonzero(fibers)},
-            {int(d): float(times[d]) for d in np.flatnonzero(demands)},
+            {int(d): times_across(self.problem, int(d), self.problem.states[state]) for d in np.flatnonzero(demands)},
             inside,
         )
 

@@ -165,9 +165,17 @@ def test_one_plus_one_counts_both_ways():
     """Three equal fibers: 4.9 Tb/s must stand on two of them, so what is lit counts for 9.8 Tb/s."""
     net = factory.network("ab", dict.fromkeys("nms", ("a", "b", 50, 1)), {"scheme": "one-plus-one"})
     found = designed(net, [factory.demand(net, "x", "a", "b", 4900)])
+    assert 9800 in {cut.need_gbps for term in found.certificate.terms for cut in term.cuts}
+    assert 0.9 * found.cost_usd < found.certificate.bound_usd <= found.cost_usd
+
+
+def test_one_plus_one_counts_the_second_way():
+    """On a ring the way around is as much needed as the short one: what is lit on it, weight by weight, is counted."""
+    ring = {"ab": ("a", "b", 50, 4), "bc": ("b", "c", 250, 4), "ca": ("c", "a", 250, 4)}
+    net = factory.network("abc", ring, {"scheme": "one-plus-one", "routes": 1})
+    found = designed(net, [factory.demand(net, "x", "a", "b", 4900)])
     (cut,) = [cut for term in found.certificate.terms for cut in term.cuts if cut.over == COUPLES]
-    assert cut.distances == {"x": 2}
-    assert cut.need_gbps == 9800
+    assert cut.need_gbps == pytest.approx(4900 * cut.distances["x"])
     assert 0.9 * found.cost_usd < found.certificate.bound_usd <= found.cost_usd
 
 
