@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from dataclasses import dataclass
 from math import inf, isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.backends import BACKENDS, quiet
@@ -101,15 +99,6 @@ def solve(name: str, program: Program, limits: Limits, start: Sequence[float] | 
     if solved.reason == "interrupted":
         limits.stop.asked = True  # some solvers take the signal for themselves
     return solved
-
-
-def write_lp(program: Program) -> str:
-    """The program as text in CPLEX LP format."""
-    built, _ = _build(program)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "program.lp"
-        built.writeLP(str(path))
-        return path.read_text(encoding="utf-8")
 
 
 class Linear:

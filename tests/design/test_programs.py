@@ -10,8 +10,9 @@ from dcplan.design.formulation import buy, opening, spectrum, whole, whole_slots
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.program import Program
+from dcplan.design.program_text import lp_text
 from dcplan.design.protection import protect
-from dcplan.design.solver import Linear, available, relative_gap, solve, write_lp
+from dcplan.design.solver import Linear, available, relative_gap, solve
 from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states
@@ -24,7 +25,7 @@ def made(net, demands, paths=None):
 
 def test_golden_two_fibers(golden):
     net = factory.network(["a", "b"], {"n": ("a", "b", 82, 8), "s": ("a", "b", 116, 4, {"build_usd_per_km": 100})})
-    golden("two-fibers.lp", write_lp(whole(made(net, [factory.demand(net, "d", "a", "b", 5200, 0.5)]))))
+    golden("two-fibers.lp", lp_text(whole(made(net, [factory.demand(net, "d", "a", "b", 5200, 0.5)]))))
 
 
 def test_golden_triangle_with_limit(golden):
@@ -32,7 +33,7 @@ def test_golden_triangle_with_limit(golden):
     net = factory.network(["a", "b", "c"], fibers, {"routes": 1})
     demands = [factory.demand(net, "d", "a", "b", 900, 1, 1.2), factory.demand(net, "e", "b", "c", 400)]
     tiny = made(net, demands)
-    golden("triangle-limit.lp", write_lp(whole(tiny, {0: ways_of(tiny, tiny.demands[0]).ways})))
+    golden("triangle-limit.lp", lp_text(whole(tiny, {0: ways_of(tiny, tiny.demands[0]).ways})))
 
 
 def test_golden_one_plus_one(golden):
@@ -44,7 +45,7 @@ def test_golden_one_plus_one(golden):
     spectrum(program, tiny, bought, whole_slots(tiny))
     opening(program, tiny, bought)
     protect(program, tiny, bought, {0: ways_of(tiny, tiny.demands[0]).ways})
-    golden("one-plus-one.lp", write_lp(program))
+    golden("one-plus-one.lp", lp_text(program))
 
 
 def test_pair_capacity_fills_the_band():
