@@ -236,9 +236,9 @@ def _asked_gap(made: Plan) -> float | None:
 def verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan; nothing when all of it holds.
 
-    The design is checked by addition, without its program and without a solver. Sites, fibers, lines, link budgets,
-    demands, the assessment and the comparison of parallelism plans are worked out anew and compared. Each wavelength
-    closes among the channels that are lit beside it, whatever their widths.
+    The design and its certificate are checked by addition. Sites, fibers, lines, link budgets, demands, the assessment
+    and the comparison of parallelism plans are worked out anew and compared; fair rates by a simplex method of its
+    own: no solver is loaded. Each wavelength closes among the channels that are lit beside it, whatever their widths.
     """
     from dcplan.assemble import circuits_of, fibers_of, sites_of, states_of
     from dcplan.assess.as_lit import not_closing
@@ -246,6 +246,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import collectives_of, kinds_in, not_cheapest, same_but_compared
     from dcplan.design.result import Infeasible
+    from dcplan.design.simplex import Simplex
     from dcplan.design.traffic import traffic_of
     from dcplan.design.verify import verify as check_design
     from dcplan.inherit import having
@@ -279,7 +280,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
-        assessment, rows = assessed(network, NetworkView(lightpaths, made.design), states, jobs)
+        assessment, rows = assessed(network, NetworkView(lightpaths, made.design, Simplex), states, jobs)
         compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
     wrong = [
         f"the {what} of the plan are not what the topology gives"

@@ -7,13 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dcplan.design.fair import max_min
+from dcplan.design.solver import Linear
 from dcplan.model.states import HEALTHY
 from dcplan.training.step import Links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from dcplan.design.program import Program
     from dcplan.design.result import Demand, Design, Flow
+    from dcplan.design.simplex import Simplex
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Pair, Route
     from dcplan.model.states import State
@@ -29,6 +32,8 @@ class NetworkView:
 
     lightpaths: tuple[Lightpath, ...]
     design: Design
+    programs: Callable[[Program], Linear | Simplex] = Linear
+    """What solves the programs of fair rates; where a plan is checked, not what made it."""
 
     @cached_property
     def _routes(self) -> dict[str, Route]:
@@ -96,6 +101,7 @@ class NetworkView:
             last=late & names,
             reserved=self._set_aside,
             held=self._held(state, names),
+            programs=self.programs,
         )
 
     def _held(self, state: State, names: frozenset[str]) -> dict[str, list[tuple[str, ...]]]:

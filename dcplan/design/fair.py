@@ -11,9 +11,10 @@ from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.result import Wavelengths
+    from dcplan.design.simplex import Simplex
     from dcplan.model.network import Pair, SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
@@ -45,15 +46,16 @@ def max_min(
     last: frozenset[str] = frozenset(),
     reserved: Mapping[str, float] | None = None,
     held: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
+    programs: Callable[[Program], Linear | Simplex] = Linear,
 ) -> dict[str, float]:
     """Max-min fair share of each demand on the wavelengths that survive a state.
 
     wanted: (name, ends, Gb/s in each direction). Those named in `first` are served before all others, up to 1; those in
     `last` when the others have what they want, up to 1; then the others up to `most` times what they want. `reserved`:
     what is set aside on a lightpath [Gb/s]. `held`: the chains of lightpaths that a demand takes and no others; all
-    else splits freely. Progressive filling: raise the common fraction, freeze the demands that block it (a positive
-    dual), go on with the rest (Bertsekas and Gallager, Data Networks, 6.5.2). Latency limits are left aside: what
-    arrives late arrives. A demand whose ends are parted, or gone, gets 0.
+    else splits freely. `programs`: what solves. Progressive filling: raise the common fraction, freeze the demands that
+    block it (a positive dual), go on with the rest (Bertsekas and Gallager, Data Networks, 6.5.2). Latency limits are
+    left aside: what arrives late arrives. A demand whose ends are parted, or gone, gets 0.
     """
     asked = list(wanted)
     room = _room(lightpaths, wavelengths, state, reserved or {}, held or {})
@@ -66,7 +68,7 @@ def max_min(
         fixed = {name: share for name, share in fixed.items() if name not in {one[0] for one in rising}}
         fixed |= {name: cap if cap < inf else 1.0 for name, _, gbps in group if gbps <= 0}
         while rising:
-            level, blocked = _raise(room, asked, fixed, [name for name, _, _ in rising], cap)
+            level, blocked = _raise(programs, room, asked, fixed, [name for name, _, _ in rising], cap)
             fixed |= dict.fromkeys(blocked, level)
             rising = [one for one in rising if one[0] not in blocked]
     return {name: fixed[name] for name, _, _ in asked}
@@ -97,6 +99,7 @@ def _room(
 
 
 def _raise(
+    programs: Callable[[Program], Linear | Simplex],
     room: _Room,
     asked: Sequence[tuple[str, Pair, float]],
     fixed: Mapping[str, float],
@@ -126,7 +129,7 @@ def _raise(
     for one, terms in alone.items():
         if terms:
             program.row(f"path{len(program.rows)}", terms, upper=room.lightpaths[one])
-    linear = Linear(program)
+    linear = programs(program)
     if linear.solve() != "optimal":
         raise SolverError("the surviving rates could not be computed")
     reached = linear.values[level] if linear.values[level] > NOTHING else 0.0

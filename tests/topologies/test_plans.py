@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from dcplan import api, planfile
+from dcplan.design.circuits import lightpaths_of
+from dcplan.design.traffic import traffic_of
+from dcplan.design.verify import verify
 from dcplan.model.network import Network
 from dcplan.model.states import State, promised_states
+from dcplan.optical import optics
 from dcplan.planfile import Plan
+from tests.design import mutations
 
 FOLDER = Path(__file__).parent.parent.parent / "topologies"
 FILES = sorted(FOLDER.glob("*.yaml"))
+SAMPLED = 12
+"""Numbers of each certificate and its flows that are changed."""
+BELOW = {
+    "two-campus": 1e-6,
+    "china-telecom-500km": 1e-6,
+    "hollow-core": 1e-3,
+    "us-stargate": 0.02,
+    "nvidia-1000km": 0.05,
+}
+"""What a certificate may lie below the cost at most, relative to it; others, by a quarter."""
 each = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
@@ -116,6 +136,56 @@ def test_after_any_promised_cut_no_group_of_sites_is_short(file: Path) -> None:
             capacity = sum(gbps for pair, gbps in ends if len(pair & group) == 1)
             need = sum(gbps for pair, gbps in asked if len(pair & group) == 1)
             assert need <= capacity * (1 + 1e-6) + 1e-3, (state.name, group)
+
+
+@cache
+def inputs(file: Path) -> tuple[Any, ...]:
+    net = network(file)
+    light, states = optics(net), promised_states(net)
+    traffic = traffic_of(net, states)
+    assert isinstance(traffic, tuple)
+    return net, light.lines, (*light.lightpaths, *lightpaths_of(net)), traffic[1], states
+
+
+@each
+def test_the_certificate_adds_up_to_nearly_the_cost(file: Path) -> None:
+    design = plan(file).design
+    said = design.certificate
+    assert said is not None
+    assert said.bound_usd <= (design.proof.bound_usd or 0) * (1 + 1e-9)
+    assert said.bound_usd >= design.cost_usd * (1 - BELOW.get(file.stem, 0.25))
+    parts = [*(term.usd for term in said.terms), *(row.usd for row in said.rows), *(one.usd for one in said.columns)]
+    assert sum(parts) == pytest.approx(said.bound_usd, rel=1e-7)
+    assert [term.usd for term in said.terms] == sorted((term.usd for term in said.terms), reverse=True)
+
+
+@each
+def test_a_changed_number_of_the_certificate_is_noticed(file: Path) -> None:
+    whole = mutations.plain(plan(file).design)
+    assert verify(*inputs(file), mutations.DESIGN.validate_python(whole)) == ()
+    places = [(place, value) for place, value in mutations.numbers(whole) if place[0] in ("certificate", "routing")]
+    for turn, (place, value) in enumerate(random.Random(1).sample(places, SAMPLED)):
+        other = mutations.others(value, turn)[turn % 2]
+        try:
+            changed = mutations.changed(whole, place, other)
+        except ValidationError:
+            continue
+        assert verify(*inputs(file), changed), (place, value, other)
+
+
+def test_no_solver_is_loaded_to_verify(tmp_path: Path) -> None:
+    file = FOLDER / "two-campus.yaml"
+    saved = tmp_path / "plan.json"
+    saved.write_text(planfile.dumps(plan(file)), encoding="utf-8")
+    code = (
+        "import sys; from dcplan.cli.app import run; "
+        f"code = run(['verify', {str(file)!r}, {str(saved)!r}]); "
+        "solvers = {'pulp', 'highspy', 'ortools', 'pyscipopt', 'cbcbox'}; "
+        "loaded = {name.split('.')[0] for name in sys.modules} & solvers; "
+        "sys.exit(code or bool(loaded))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_same_input_same_bytes() -> None:
