@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dcplan import api
 from dcplan.api import ecmp
 from dcplan.cli.app import run
-from dcplan.design.result import Demand, Wavelengths
+from dcplan.design.result import Demand, Relit, Wavelengths
 from dcplan.errors import UsageError
 from dcplan.model.network import pair
 from dcplan.planfile import PlanState, dumps, loads
@@ -100,6 +100,17 @@ def test_failures_lateness_and_parted_ends():
     alone = ecmp(lit(links[:2], [("a", "d", 80, None)], states[:2]))
     assert alone.states[1].parted == ("d0",)
     assert not alone.kept
+
+
+def test_under_relight_what_is_lit_anew_counts():
+    states = (HEALTHY, PlanState("fiber f0", ("f0",), ()))
+    made = lit([("a", "b", 1.0, 100), ("a", "b", 2.0, 100)], [("a", "b", 100, None)], states)
+    short, long = made.design.wavelengths
+    kept = replace(made, design=replace(made.design, scheme="relight", wavelengths=(short,)))
+    assert [state.parted for state in ecmp(kept).states] == [(), ("d0",)]
+    anew = Relit("fiber f0", (replace(long, count=2),), (), 1)
+    found = ecmp(replace(kept, design=replace(kept.design, relit=(anew,))))
+    assert [[link.capacity_gbps for link in state.links] for state in found.states] == [[100, 100], [200, 200]]
 
 
 def by_enumeration(links, demands, weights):
