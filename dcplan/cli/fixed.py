@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dcplan.cli import terminal
+from dcplan.cli.progress import progress
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def show(network: Network, objective: str, existing: Plan | None, output: Path |
     from dcplan.report.render import draw
     from dcplan.standing import as_it_is
 
-    with terminal.progress() as tell:
+    with progress() as tell:
         answer = as_it_is(network, objective=objective, existing=existing, progress=tell)
     width, colour = terminal.width(), terminal.colour(sys.stdout)
     if isinstance(answer, Infeasible):

@@ -7,7 +7,6 @@ import shutil
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from dcplan.cli.codes import READER_GONE
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
     from typing import TextIO
 
 WIDTH_IN_A_PIPE = 80
@@ -132,25 +131,6 @@ def width() -> int:
     if not is_terminal() and "COLUMNS" not in os.environ:
         return WIDTH_IN_A_PIPE
     return min(WIDEST, shutil.get_terminal_size((WIDTH_IN_A_PIPE, 24)).columns)
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None] | None]:
-    """Something that shows one line of progress in place on a terminal; nothing where stderr is none."""
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-
-    def tell(line: str) -> None:
-        columns = shutil.get_terminal_size((WIDTH_IN_A_PIPE, 24)).columns
-        sys.stderr.write(f"\r\033[K{line[: columns - 1]}")
-        sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write("\r\033[K")
-        sys.stderr.flush()
 
 
 def leave_quietly() -> int:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dcplan.cli import terminal
+from dcplan.cli.progress import progress
 
 EPILOG = (
     "Without -o, all files of gnpy go to stdout as one JSON object by file name. "
@@ -49,7 +50,7 @@ def run(
     from dcplan.interop.exported import Exported
 
     network = api.load(file)
-    with terminal.progress() as tell:
+    with progress() as tell:
         made = exchange.export(network, form, mode=mode, whole=whole, progress=tell)
     if not isinstance(made, Exported):
         from dcplan.report import infeasible

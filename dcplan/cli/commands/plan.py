@@ -11,6 +11,7 @@ import typer
 from dcplan.cli import fixed as standing
 from dcplan.cli import terminal
 from dcplan.cli.codes import INTERRUPTED, NO, OK
+from dcplan.cli.progress import progress
 
 EPILOG = "Example: dcplan plan topologies/two-campus.yaml -o plan.json"
 
@@ -76,7 +77,7 @@ def run(
         if not upgrade:
             return code
         terminal.emit("\n")
-    with terminal.progress() as tell:
+    with progress() as tell:
         answer = api.plan(
             network,
             solver=solver,
