@@ -147,6 +147,7 @@ def _result(
 ) -> Design | Infeasible:
     if task.problem.network.policy.scheme == "relight":
         fixed = _without_retuning(task, lightpaths)
+        task = _held(listed, task, fixed.late) if fixed and fixed.late else task
         found = relit(task, partial(_held, listed), fixed, lightpaths, demands)
         capped = _capped(task.problem, listed)
         if isinstance(found, Infeasible):
@@ -181,7 +182,11 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     wavelengths = wavelengths_of(rerouted, found.sized.counts)
     bill = cost.bill(plain, rerouted.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, found.routing)
     return Fixed(
-        tuple(counts.get(_kind(choice), 0) for choice in made.choices), found.channels, found.routing, cost.total(bill)
+        counts=tuple(counts.get(_kind(choice), 0) for choice in made.choices),
+        channels=found.channels,
+        routing=found.routing,
+        cost_usd=cost.total(bill),
+        late=tuple(found.task.ways),
     )
 
 

@@ -35,6 +35,8 @@ class Fixed:
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
     cost_usd: float
+    late: tuple[int, ...]
+    """Demands that are held to ways within their latency limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,12 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
     """
     problem, bound = task.problem, 0.0
     slots: list[Mapping[FiberId, int]] = [whole_slots(problem)] * len(problem.states)
-    loaded: tuple[int, ...] = ()
+    found: Found | None = None
     repairs: tuple[FiberId, ...] = ()
     for _ in range(REPAIRS + len(problem.demands)):
-        found = search(task, slots, loaded, _begin(problem, fixed))
+        found = search(task, slots, _begin(problem, fixed), found)
         if found is None:
             return _why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
-        loaded = found.loaded
         if not repairs:
             bound = found.bound_usd
         if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
@@ -84,7 +85,9 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
         if late:
             task = hold(task, late)
             continue
-        return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.loaded)
+        return Answer(
+            task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, tuple(sorted(found.master.states))
+        )
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
 
 
@@ -108,7 +111,16 @@ def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs
         for state, counts in zip(problem.states, _begin(problem, fixed), strict=True)
     )
     bound = min(bound_usd, fixed.cost_usd)
-    return Answer(task, _owned(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.loaded)
+    return Answer(
+        task,
+        _owned(problem, lits),
+        lits,
+        fixed.routing,
+        bound,
+        found.reason,
+        repairs,
+        tuple(sorted(found.master.states)),
+    )
 
 
 def _why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:

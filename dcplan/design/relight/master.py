@@ -6,7 +6,7 @@ are left to `state.py`; its optimum is a bound whatever states it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from dcplan.design.check import StateCheck
 from dcplan.design.cuts import terms_of
 from dcplan.design.cutting import Task
 from dcplan.design.formulation import whole_slots
-from dcplan.design.order import in_file_order
+from dcplan.design.order import in_file_order, twins
 from dcplan.design.program import Program
 from dcplan.design.relight.block import Purchase, light, purchase
 from dcplan.design.relight.shores import Asked, Shores
@@ -84,6 +84,19 @@ def start(task: Task, slots: Sequence[Mapping[FiberId, int]], *, rounding: bool 
     if rounding and all(dict(mine) == whole for mine in slots):
         in_file_order(program, problem, master.states[0], whole, task.ways)
     return master
+
+
+def again(before: Master, task: Task, slots: Sequence[Mapping[FiberId, int]]) -> Master:
+    """A master for a task that asks for more: the same, with its cuts, where only ways were taken away."""
+    if tuple(slots) == before.slots and _order(task) == _order(before.task):
+        return replace(before, task=task, check=StateCheck(task.problem, task.ways))
+    master = start(task, slots, rounding=before.rounding)
+    load(master, [k for k in sorted(before.states) if k])
+    return master
+
+
+def _order(task: Task) -> list[tuple[FiberId, FiberId]]:
+    return twins(task.problem, whole_slots(task.problem), task.ways)
 
 
 def load(master: Master, states: Iterable[int]) -> None:

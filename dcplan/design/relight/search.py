@@ -11,7 +11,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.formulation import USD
-from dcplan.design.relight.master import Master, counts_of, load, relaxed, separate, start, values_of
+from dcplan.design.relight.master import Master, again, counts_of, load, relaxed, separate, start, values_of
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.solver import relative_gap, solve
 from dcplan.design.spectrum import least_pairs
@@ -57,8 +57,8 @@ class Found:
     bound_usd: float
     reason: str
     """proven, time limit, gap; or what the solver said."""
-    loaded: tuple[int, ...]
-    """States that mattered."""
+    master: Master
+    """With the states that matter."""
 
 
 @dataclass(slots=True)
@@ -101,16 +101,15 @@ class _Search:
 def search(
     task: Task,
     slots: Sequence[Mapping[FiberId, int]],
-    loaded: Sequence[int] = (),
     begin: Sequence[tuple[int, ...]] = (),
+    before: Found | None = None,
 ) -> Found | None:
     """The cheapest purchase with which every state can be carried; None where there is none.
 
-    slots: by state, slots per pair. loaded: states that are known to matter. begin: wavelengths of every state to
-    begin from, if they carry it. SolverError where time ran out before any answer.
+    slots: by state, slots per pair. begin: wavelengths of every state to begin from, if they carry it. before: what
+    was found when less was asked. SolverError where time ran out before any answer.
     """
-    found = _Search(start(task, slots))
-    load(found.master, sorted(set(loaded) - {0}))
+    found = _Search(start(task, slots) if before is None else again(before.master, task, slots))
     most = [found.master.program.columns[i].upper for i in found.master.bought.columns]
     if begin and all(
         _within(found, k, lit, most) and not found.master.check.broken(lit, [k], 1) for k, lit in enumerate(begin)
@@ -132,7 +131,7 @@ def search(
         cost_usd=found.cost / USD,
         bound_usd=min(found.bound, found.cost) / USD,
         reason="proven" if closed else found.reason if found.reason != "proven" else "gap",
-        loaded=tuple(sorted(found.master.states)),
+        master=found.master,
     )
 
 
