@@ -111,6 +111,8 @@ def design(
         if other:
             what = f"max_paths goes with schemes reroute and none, not yet beside {min(other)}: leave one of them out"
             raise SolverError(what)
+    if network.policy.scheme == "relight" and network.topology.existing is not None:
+        raise SolverError("scheme relight is not planned around what is lit already: use scheme reroute")
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)

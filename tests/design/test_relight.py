@@ -8,6 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits
@@ -47,7 +48,7 @@ def same_as_brute(net, paths, demands, most):
         assert found.cost_usd >= best * (1 - 1e-5)
 
 
-@FEW
+@settings(FEW, max_examples=4)
 @given(two_sites())
 def test_parallel_fibers_two_modes(case):
     """Narrow bands and one or two pairs: spectrum and pairs bind."""
@@ -98,6 +99,72 @@ def test_search_costs_what_the_whole_program_costs(case):
             break
         assert before <= dearer.cost_usd * (1 + 1e-5)
         before = dearer.cost_usd
+
+
+@st.composite
+def mixtures(draw):
+    """Triangles with a guard between widths, two types of transponder, and a circuit beside the glass."""
+    ends = [("a", "b"), ("b", "c"), ("c", "a"), draw(st.sampled_from([("a", "b"), ("b", "c")]))]
+    fibers = {
+        f"f{i}": (a, b, draw(st.sampled_from([60, 140, 320])), draw(st.integers(1, 2))) for i, (a, b) in enumerate(ends)
+    }
+    sizes = {"small": {"gbps": 300, "usd": 90_000}, "large": {"gbps": 700, "usd": 150_000}}
+    circuit = {
+        "ends": ["a", "c"],
+        "modules": sizes,
+        "pick": draw(st.sampled_from(["any", "one"])),
+        "build_usd": draw(st.sampled_from([0, 20_000])),
+        "length_km": 100,
+    }
+    asked = draw(
+        st.lists(st.tuples(st.sampled_from(["ab", "bc", "ac"]), st.integers(100, 1200)), min_size=1, max_size=3)
+    )
+    guard_ghz = draw(st.sampled_from([0, 12.5]))
+    return fibers, circuit, asked, {"scheme": "relight", "routes": 2, "guard_ghz": guard_ghz}
+
+
+def mixed(case):
+    """Fast modes by `tx`, the slow one by `plain` too, at two thirds of the price."""
+    fibers, circuit, asked, policy = case
+    net = factory.network("abc", fibers, policy, {"band_start_thz": 191.3, "band_end_thz": 191.7}, price=15_000.0)
+    modes = net.catalog.transponders["tx"].modes
+    plain = net.catalog.transponders["tx"].model_copy(update={"modes": {"slow": modes["slow"]}, "price_usd": 10_000.0})
+    kinds = {**net.catalog.transponders, "plain": plain}
+    topology = type(net.topology).model_validate(
+        net.topology.model_dump(exclude_unset=True) | {"circuits": {"leased": circuit}}
+    )
+    net = replace(net, catalog=replace(net.catalog, transponders=kinds), topology=topology)
+    paths = [
+        replace(
+            path,
+            budgets=(
+                *path.budgets,
+                *(replace(one, transponder="plain") for one in path.budgets if one.mode == "slow"),
+            ),
+        )
+        for path in factory.lightpaths(net)
+    ]
+    demands = [factory.demand(net, f"d{i}", *ends, gbps) for i, (ends, gbps) in enumerate(asked)]
+    return net, [*paths, *lightpaths_of(net)], demands
+
+
+@settings(FEW, max_examples=6)
+@given(mixtures())
+def test_guards_circuits_and_two_types_cost_what_the_whole_program_costs(case):
+    net, paths, demands = mixed(case)
+    made = problem(net, factory.lines(net), paths, demands, promised_states(net))
+    program, _ = whole(made, [whole_slots(made)] * len(made.states), {})
+    written_out = solve("highs", program, Limits(60, 1e-6))
+    found = run(net, paths, demands)
+    if isinstance(found, Infeasible):
+        assert written_out.status == "infeasible" or found.limit == "spectrum"
+        return
+    assert written_out.objective is not None
+    if found.proof.status == "optimal":
+        assert found.cost_usd == pytest.approx(written_out.objective / USD, rel=1e-5)
+    else:
+        assert found.proof.reason == "spectrum repaired"
+        assert found.proof.bound_usd == pytest.approx(written_out.objective / USD, rel=1e-5)
 
 
 RING = {"ab": ("a", "b", 80, 2), "bc": ("b", "c", 90, 2), "ca": ("c", "a", 400, 2)}

@@ -1,0 +1,61 @@
+"""Scheme relight from file to report: what stands where, what is retuned to what; and what changed from reroute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dcplan import api
+from dcplan.planfile import Plan, dumps, loads
+from dcplan.report import diff, relit, wires, work
+from dcplan.report.render import draw, render
+from dcplan.report.sheet import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dcplan.model.network import Network
+
+    Golden = Callable[[str, str], None]
+
+FILE = Path(__file__).parent / "data" / "relight.yaml"
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return api.load(FILE)
+
+
+@pytest.fixture(scope="module")
+def plan(network: Network) -> Plan:
+    made = api.plan(network)
+    assert isinstance(made, Plan)
+    return made
+
+
+def test_tables(golden: Golden, plan: Plan) -> None:
+    tables = (wires.links(plan), wires.lightpaths(plan), *relit.tables(plan), *work.failures(plan))
+    view = View("plan", plan.name, tables=tables)
+    golden("relight.txt", draw(view, "text"))
+    golden("relight.md", draw(view, "markdown"))
+
+
+def test_the_plan_verifies_and_reads_back(network: Network, plan: Plan) -> None:
+    assert api.verify(network, plan) == ()
+    again = loads(dumps(plan), "plan.json")
+    assert api.verify(network, again) == ()
+    assert render(again, "text") == render(plan, "text")
+    assert "time to retune after a failure" in render(plan, "text")
+
+
+def test_what_changed_from_reroute(network: Network, plan: Plan) -> None:
+    policy = network.policy.model_copy(update={"scheme": "reroute"})
+    plain = api.plan(replace(network, topology=network.topology.model_copy(update={"policy": policy})))
+    assert isinstance(plain, Plan)
+    assert plan.design.cost_usd < plain.design.cost_usd
+    said = diff.render(diff.diff(plain, plan), "text", 160)
+    assert "800zr+ at lincoln" in said
+    assert "fiber west" in said
