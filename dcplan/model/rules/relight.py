@@ -1,4 +1,4 @@
-"""Codes 226 and 227: what scheme relight cannot be planned with."""
+"""Codes 228 and 229: what scheme relight cannot be planned with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ONE_ROUTE = with_change("gbps: 400", "gbps: 400, max_paths: 1")
 
 EXISTING = Rule(
-    "DCP226",
+    "DCP228",
     "relight-existing",
     Severity.ERROR,
     "Scheme `relight` buys transponders by site and tunes them to other fibers in a failure; it is not planned around"
@@ -25,7 +25,7 @@ EXISTING = Rule(
     adding("existing: {fibers: {north: {pairs: 1}}}\npolicy: {scheme: reroute}\n"),
 )
 FEW_ROUTES = Rule(
-    "DCP227",
+    "DCP229",
     "relight-max-paths",
     Severity.ERROR,
     "Scheme `relight` splits traffic over as many routes as it likes; `max_paths` is planned with scheme `reroute`.",
