@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,7 +95,6 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
     The latency is the one that a plan is sized for: 1.5 × the shortest fiber route after the worst failure.
     UsageError when no fiber joins two sites of a job.
     """
-    from functools import partial
     from math import inf
 
     from dcplan.assemble import rows_of
@@ -135,21 +136,40 @@ def plan(
     the file says to be lit already; UsageError where it does not fit the network. `progress` is told what is being
     done, a line at a time. Ctrl-C ends the design with the best found so far; StoppedError where there is none.
     SolverError when the solver is not installed, or when its answer does not pass the check that follows
-    every solve.
+    every solve. With `policy.periods` each period is planned beside what the last one lit, and the plan is that of the
+    last (see `growth.grow`).
     """
-    from functools import partial
+    from dcplan.design.result import Infeasible
+    from dcplan.growth import grow
+    from dcplan.inherit import inherited
 
+    if existing is not None:
+        network = inherited(network, existing)
+    one = partial(_plan, solver=solver, time_limit_s=time_limit_s, max_nodes=max_nodes, gap=gap, progress=progress)
+    found = grow(network, one, progress or (lambda _line: None)) if network.policy.periods else one(network)
+    if existing is None or isinstance(found, Infeasible):
+        return found
+    built = f"plan `{existing.name}` of US$ {existing.design.cost_usd:.0f}"
+    return replace(found, options={**found.options, "existing": built})
+
+
+def _plan(
+    network: Network,
+    *,
+    solver: str,
+    time_limit_s: float | None,
+    max_nodes: int | None,
+    gap: float | None,
+    progress: Callable[[str], None] | None,
+) -> Plan | Infeasible:
+    """The plan of a network without periods."""
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import traffic_by_cost
     from dcplan.design.engine import Options, design, least_usd
     from dcplan.design.limits import longest_s
     from dcplan.design.result import Infeasible
-    from dcplan.inherit import inherited
     from dcplan.model.states import promised_states
     from dcplan.pipeline import planned
-
-    if existing is not None:
-        network = inherited(network, existing)
 
     tell = progress or (lambda _line: None)
     limits = network.policy.solver
@@ -184,8 +204,6 @@ def plan(
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
     }
-    if existing is not None:
-        stated["existing"] = f"plan `{existing.name}` of US$ {existing.design.cost_usd:.0f}"
     return planned(network, stated, light.lines, lightpaths, answer, states, jobs, tried)
 
 
@@ -239,7 +257,17 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     The design and its certificate are checked by addition. Sites, fibers, lines, link budgets, demands, the assessment
     and the comparison of parallelism plans are worked out anew and compared; fair rates by a simplex method of its
     own: no solver is loaded. Each wavelength closes among the channels that are lit beside it, whatever their widths.
+    With `policy.periods` all of this for each of them, and their sums.
     """
+    from dcplan.growth import faults
+
+    if network.policy.periods and "fixed" not in made.options:
+        return tuple(faults(network, made, _verify))
+    return _verify(network, made)
+
+
+def _verify(network: Network, made: Plan) -> tuple[str, ...]:
+    """What does not hold of a plan without periods."""
     from dcplan.assemble import circuits_of, fibers_of, sites_of, states_of
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView

@@ -113,6 +113,57 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """The network of a period before the last, with its traffic."""
+
+    design: Design
+    assessment: Assessment
+    plans: tuple[PlanRow, ...]
+    existing: Existing | None
+    """What it found lit."""
+    collectives: tuple[JobCollective, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodCost:
+    """A period of growth: what is asked, and what is paid in it."""
+
+    name: str
+    after_years: float
+    years: float
+    """How long it lasts."""
+    demand_percent: float
+    price_percent: float
+    bought_usd: float
+    """Once, at the prices of the period [US$]."""
+    running_usd: float
+    """Lease and energy of all that is lit, for as long as the period lasts [US$]."""
+    bound_usd: float | None
+    """Part of the bound of the whole: no plan pays less for this period's network (see `Growth`) [US$]."""
+    earlier: Earlier | None = None
+    """Of all periods but the last, whose network is that of the plan itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A plan in periods. Prices are plain sums, not discounted.
+
+    With prices p, falling (else the least so far), and years d, what a network x of period k costs at least is
+    (p_k − p_{k+1}) × purchase(x) + d_k × running(x), p after the last being 0: purchases add up over periods, and each
+    network holds the one before. The least of this for each period by itself adds up to the bound of all.
+    """
+
+    periods: tuple[PeriodCost, ...]
+    total_usd: float
+    bound_usd: float | None
+    """No sequence of networks, each with all of the one before, costs less [US$]."""
+    at_once_usd: float | None
+    """Buying all that the last period asks for in the first, and running it; none where time ran out [US$]."""
+    at_once_status: str
+    """optimal or feasible, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything a report needs."""
 
@@ -140,7 +191,9 @@ class Plan:
     """The states of design and assessment, healthy first."""
     circuits: tuple[CircuitInfo, ...] = ()
     existing: Existing | None = None
-    """What was lit before, by the topology file or by an earlier plan."""
+    """What was lit before, by the topology file, an earlier plan, or an earlier period."""
+    growth: Growth | None = None
+    """Where there are periods; the plan itself is then that of the last one."""
 
 
 @cache

@@ -92,7 +92,7 @@ def _assess_job(network: Network, job: JobTraffic, state: State, uses: Mapping[s
                           overhead_percent=None, target_percent=None, promised=kept)  # fmt: skip
     mine = [uses[demand.id] for demand in job.demands if demand.id in uses]
     links = Links(
-        {use.demand.ends: use.gbps for use in mine},
+        {use.demand.ends: use.gbps / job.several for use in mine},
         {use.demand.ends: use.latency_ms if kept else job.plans.latency_ms[use.demand.ends] for use in mine},
     )
     step, alone = step_time(*alive, links).step_s, one_site(*alive).step_s

@@ -169,14 +169,14 @@ class NetworkView:
         own = [demand for demand in job.demands if state.name in demand.gbps]
         if any(demand.protected for demand in own):
             fractions = self._reserved(state, [(demand, demand.gbps[state.name]) for demand in own])
-            return {demand.ends: fractions[demand.id] * demand.gbps[state.name] for demand in own}
+            return {demand.ends: fractions[demand.id] * demand.gbps[state.name] / job.several for demand in own}
         largest = max((demand.gbps[state.name] for demand in own), default=1.0)
         others = [demand for demand in self.design.demands if demand.job != job.job and state.name in demand.gbps]
         wanted = [(demand.id, demand.ends, demand.gbps[state.name]) for demand in others if not demand.protected]
         mine = [(f"{job.job}: {a} - {b}", (a, b), share * largest) for (a, b), share in shape.items()]
         fixed = frozenset(demand.id for demand in others if demand.job is None)
         fractions = self._shared(state, [*wanted, *mine], fixed)
-        return {ends: fractions[name] * gbps for name, ends, gbps in mine if fractions[name] > 0}
+        return {ends: fractions[name] * gbps / job.several for name, ends, gbps in mine if fractions[name] > 0}
 
     def _latency_ms(self, state: State, job: JobTraffic) -> dict[Pair, float]:
         """Longest route in use between two of the job's sites; what was assumed where none is [ms]."""

@@ -126,7 +126,7 @@ def module_items(network: Network, circuit: FiberId, module: str, count: int, ex
         return []
     what = f"leased {module}, {about.gbps:g} Gb/s"
     item = BillItem(circuit, what, count, about.usd, about.usd * count, "topology file", "high")
-    return [_free(item, existing)]
+    return [_free(_at_price(network, item), existing)]
 
 
 def build_items(network: Network, edge: FiberId) -> list[BillItem]:
@@ -138,12 +138,14 @@ def build_items(network: Network, edge: FiberId) -> list[BillItem]:
         return []
     if edge in network.circuits:
         usd = network.circuits[edge].build_usd
-        return [BillItem(edge, "set-up of the circuit", 1, usd, usd, "topology file", "high")] if usd else []
+        item = BillItem(edge, "set-up of the circuit", 1, usd, usd, "topology file", "high")
+        return [_at_price(network, item)] if usd else []
     about = network.fibers[edge]
     if not about.build_usd_per_km:
         return []
     unit = about.build_usd_per_km * about.total_km
-    return [BillItem(edge, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")]
+    item = BillItem(edge, f"building the route, {about.total_km:g} km", 1, unit, unit, "topology file", "high")
+    return [_at_price(network, item)]
 
 
 def traffic_items(
@@ -241,13 +243,22 @@ def _priced(
 ) -> BillItem:
     own = network.topology.gear.prices_usd.get(name)
     if own is not None:
-        return BillItem(name, what, quantity, own, own * quantity, "topology file", "high")
-    if part.price_usd is None:
+        return _at_price(network, BillItem(name, what, quantity, own, own * quantity, "topology file", "high"))
+    usd = part.price_usd
+    if usd is None:
         return BillItem(name, what, quantity, 0.0, 0.0, UNPRICED, "low")
     confidence = "low" if "price_usd" in part.estimates else part.confidence
-    return BillItem(
-        name, what, quantity, part.price_usd, part.price_usd * quantity, part.price_source or part.source, confidence
-    )
+    item = BillItem(name, what, quantity, usd, usd * quantity, part.price_source or part.source, confidence)
+    return _at_price(network, item)
+
+
+def _at_price(network: Network, item: BillItem) -> BillItem:
+    """The item at the price of its time: times `policy.price_percent`."""
+    percent = network.policy.price_percent
+    if percent == 100:
+        return item
+    unit = item.unit_usd * percent / 100
+    return replace(item, unit_usd=unit, total_usd=unit * item.quantity, source=f"{item.source}, times {percent:g} %")
 
 
 def _energy(network: Network, what: str, power_w: float, pue: float) -> BillItem:

@@ -71,6 +71,8 @@ class JobTraffic:
     why: str
     """Why this one."""
     demands: tuple[Demand, ...]
+    several: float = 1.0
+    """As many such jobs, all of which its demands are for."""
 
     @property
     def job(self) -> str:
@@ -84,9 +86,9 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
     found = []
     for name, asked in network.topology.demands.items():
         a, b = asked.between
-        share = asked.under_failure_percent / 100
+        share, whole = asked.under_failure_percent / 100, asked.gbps * network.policy.demand_percent / 100
         gbps = {
-            state.name: asked.gbps * (1.0 if state.healthy else share)
+            state.name: whole * (1.0 if state.healthy else share)
             for state in promises.kept_for(asked, (a, b))
             if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
         }
@@ -169,11 +171,14 @@ def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
         return _too_slow(network, plans, wanted)
     fastest = min(kept, key=lambda option: (option.step_s, option.gbps, option.layout.name))
     chosen = min(_as_fast(network, plans, kept, fastest.step_s * (1 + TIE)), key=_frugal)
-    demands = tuple(
-        Demand(f"{job}: {a} - {b}", (a, b), by_state, plans.latency_ms[a, b], job, plans.scheme, asked.max_paths)
-        for (a, b), by_state in _by_pair(chosen.rates).items()
-    )
-    return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), demands)
+    several = network.policy.demand_percent / 100
+    demands = []
+    for (a, b), by_state in _by_pair(chosen.rates).items():
+        gbps = {state: several * needed for state, needed in by_state.items()}
+        demands.append(
+            Demand(f"{job}: {a} - {b}", (a, b), gbps, plans.latency_ms[a, b], job, plans.scheme, asked.max_paths)
+        )
+    return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), tuple(demands), several)
 
 
 def _frugal(option: _Option) -> tuple[float, float, str]:

@@ -22,6 +22,7 @@ from dcplan.catalog.parts import (
 )
 from dcplan.model.existing import Existing
 from dcplan.model.fields import Name
+from dcplan.model.period import Period, Share
 
 Frequency = Annotated[float, Field(ge=180, le=240)]
 Length = Annotated[float, Field(gt=0, le=50_000)]
@@ -410,6 +411,12 @@ class Policy(Strict):
     """Horizon over which lease and energy are paid [years]."""
     energy_usd_per_mwh: NotNegative = 80.0
     """Price of energy [US$/MWh]."""
+    demand_percent: Share = 100.0
+    """What all demands ask, and jobs (as so many of each), of what the file says [%]."""
+    price_percent: NotNegative = 100.0
+    """Price of what is bought, of that in the catalog or the file [%]; lease and energy stay as they are."""
+    periods: list[Period] = []
+    """Periods of growth, first to last: each keeps what the earlier ones lit, and adds what it lacks."""
     routes: Annotated[int, Field(ge=1, le=20)] = 4
     """Fiber routes per pair of sites that may carry lightpaths."""
     max_hops: Annotated[int, Field(ge=1, le=12)] = 6

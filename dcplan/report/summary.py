@@ -41,6 +41,8 @@ def estimated_usd(plan: Plan) -> float:
 def _cost(plan: Plan) -> Fact:
     cost, estimated = plan.design.cost_usd, estimated_usd(plan)
     text = money(cost)
+    if plan.growth is not None:
+        text += f" in {plan.growth.periods[-1].name}"
     if estimated:
         text += f", of which {money(estimated)} is estimated"
     values: dict[str, Value] = {"cost_usd": cost, "estimated_usd": estimated}

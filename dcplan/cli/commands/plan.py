@@ -60,6 +60,7 @@ def run(
     gives up.
     """
     from dcplan import api
+    from dcplan.growth import kept
     from dcplan.planfile import Plan, dumps
     from dcplan.report import infeasible
     from dcplan.report.render import check_format, draw, render
@@ -100,4 +101,4 @@ def run(
         terminal.emit(render(answer, form, width, colour=colour, main=output is not None))
     if answer.design.proof.reason == "interrupted":
         return INTERRUPTED
-    return OK if answer.assessment.kept else NO
+    return OK if kept(answer) else NO

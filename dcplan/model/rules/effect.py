@@ -122,6 +122,9 @@ def _amplifiers(network: Network) -> set[str]:
 
 
 def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
+    if network.policy.periods:
+        for key in ("demand_percent", "price_percent"):
+            yield ("policy", key), "each of the `periods` has its own"
     if network.fibers and all(fiber.spans is not None for fiber in network.fibers.values()):
         yield ("policy", "max_span_km"), "every fiber lists its spans"
         yield ("policy", "max_span_loss_db"), "every fiber lists its spans"

@@ -12,6 +12,7 @@ from dcplan.model.rules import (
     geography,
     latency,
     names,
+    periods,
     price,
     promises,
     reading,
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     *effect.RULES,
     *price.RULES,
     *existing.RULES,
+    *periods.RULES,
     *relight.RULES,
 )
 """All rules of the file itself; optics and training have their own."""
@@ -50,6 +52,7 @@ def check(network: Network) -> list[Finding]:
         effect.check,
         price.check,
         existing.check,
+        periods.check,
         relight.check,
     )
     return [finding for family in families for finding in family(network)]
