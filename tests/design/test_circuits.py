@@ -142,6 +142,15 @@ def _carries(ab, bc, ac):
     return ab + ac >= 130 and bc + ac >= 90 and ab + bc >= 220
 
 
+@pytest.mark.parametrize("pick", ["any", "one"])
+def test_relight_of_circuits_alone_costs_what_reroute_does(pick):
+    costs = [
+        designed(network("abc", ring(pick=pick, build_usd=3, existing_gbps=50), [("a", "b", 300)], {"scheme": scheme}))
+        for scheme in ("reroute", "relight")
+    ]
+    assert costs[0].cost_usd == costs[1].cost_usd
+
+
 def test_twin_circuits_are_taken_in_file_order():
     sizes = {"s": {"gbps": 100, "usd": 10}}
     twins = {name: {"ends": ["a", "b"], "latency_ms": 1, "modules": sizes} for name in ("x", "y", "z")}

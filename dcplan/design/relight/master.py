@@ -136,7 +136,7 @@ def separate(master: Master, values: Sequence[float]) -> int:
             for short in master.check.broken(counts, [k], 1):
                 terms = terms_of(short.cut, master.task.problem, columns, {})
                 further = _offer(master, [Asked(terms, k, short.cut.distances)], values, 0.0)
-                if not further:
+                if not further and not added:  # else it may be one of those just added
                     raise SolverError("a state is short of capacity although every inequality that says so is there")
         added += further
     return added
