@@ -90,6 +90,9 @@ def inputs(plan: Plan) -> Table:
     if proof.bound_usd is not None:
         bound = Cell(f"US$ {proof.bound_usd:,.0f}", proof.bound_usd)
         rows.append((say("proof"), say("no design costs less than"), bound))
+    if plan.design.certificate is not None:
+        certified_usd = plan.design.certificate.bound_usd
+        rows.append((say("proof"), say("adds up by hand to"), Cell(f"US$ {certified_usd:,.0f}", certified_usd)))
     if proof.spectrum:
         rows.append((say("proof"), say("places in the spectrum"), say(proof.spectrum)))
     columns = (

@@ -171,6 +171,7 @@ def _proof(plan: Plan) -> Fact:
         "candidates": proof.candidates,
         "states": proof.states,
         "solver": solver,
+        "certified_usd": None if plan.design.certificate is None else plan.design.certificate.bound_usd,
     }
     if proof.status == "optimal":
         scope = f"{count(proof.candidates, 'candidate')}, {count(proof.states, 'state')}, {solver}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.report import (
     basis,
+    certificate,
     circuits,
     collective,
     growth,
@@ -52,6 +53,7 @@ def view(plan: Plan) -> View:
             *collective.tables(plan),
             basis.bill(plan),
             basis.binding(plan),
+            *certificate.table(plan),
             basis.assumptions(plan),
             wires.sites(plan),
             basis.inputs(plan),

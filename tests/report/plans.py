@@ -8,6 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.assess.result import Assessment, JobInState, StateResult
+from dcplan.design.certificate import (
+    COUPLES,
+    PAIRS,
+    TRAFFIC,
+    WAVELENGTHS,
+    Certificate,
+    Counted,
+    OwnRow,
+    StateCut,
+    Term,
+)
 from dcplan.design.result import (
     BillItem,
     Binding,
@@ -226,7 +237,36 @@ def design() -> Design:
             Binding("demand pretrain in state `fiber north`", "US$ 41.2 per Gb/s"),
         ),
         assumptions=("traffic splits over routes in any ratio",),
+        certificate=certificate(),
     )
+
+
+def certificate() -> Certificate:
+    """A term of each kind and some small ones; the limit of a row and of a column count as well."""
+
+    def cut(state: str, over: str, gbps: float, *shore: str) -> StateCut:
+        return StateCut(state, over, shore, need_gbps=gbps)
+
+    def apart(state: str, over: str, gbps: float, **distances: float) -> StateCut:
+        return StateCut(state, over, weights={"L1": 0.5}, distances=distances, need_gbps=gbps)
+
+    both = ("fiber north", "fiber south-west")
+    terms = (
+        Term((cut("healthy", WAVELENGTHS, 6250.0, "lincoln"),), (0.8, None), 8.0, 30_000.0, 240_000.0),
+        Term((cut("fiber north", PAIRS, 3100.0, "papillion", "lincoln"),), (25.6, None), 1.0, 88_000.0, 88_000.0),
+        Term(tuple(cut(one, PAIRS, 900.0, "lincoln") for one in both), (25.6, 2.0), 2.0, 12_000.5, 24_001.0),
+        Term((cut("fiber north", PAIRS, 900.0, "lincoln"),), (25.6, None), 1.0, 9000.0, 9000.0, ("south-west",)),
+        Term((cut("fiber north", WAVELENGTHS, 900.0, "lincoln"),), (None, None), 0.9, 8000.0, 7200.0),
+        Term((apart("fiber north", WAVELENGTHS, 950.0, checkpoints=0.5),),
+             (None, None), 0.95, 6000.0, 5700.0),
+        Term((apart("healthy", COUPLES, 1800.0, pretrain=2.0, tune=1.0),), (None, None), 1.8, 2.0, 3.6),
+        Term((apart("healthy", TRAFFIC, 1.2, tune=1.0),), (None, None), 1.2, 1.0, 1.2),
+        *(Term((cut("site lincoln", WAVELENGTHS, 1.0, "lincoln"),), (0.4, None), 1.0, 0.1, 0.1) for _ in range(4)),
+    )  # fmt: skip
+    rows = (OwnRow("one0", "at most one module of circuit x", -2.0, 1.0, -2.0),)
+    columns = (Counted("n0", "wavelengths of 800zr+ on L1", 30_000.0, 30_010.0, 3.0, -30.0),)
+    total = sum(part.usd for part in (*terms, *rows, *columns))
+    return Certificate(total, terms, rows, columns)
 
 
 def in_state(job: str, step: float | None, overhead: float | None, target: float | None, rate: float) -> JobInState:
