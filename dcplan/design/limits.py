@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ class Until:
     def over(self) -> bool:
         """Nothing further may be begun."""
         return self.left_s == 0.0
+
+    @property
+    def timed(self) -> bool:
+        """The clock counts: what is not must not hang on the speed of the machine."""
+        return isfinite(self.at_s)
 
     @property
     def why(self) -> str:
