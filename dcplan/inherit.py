@@ -66,5 +66,10 @@ def having(network: Network, existing: Existing, called: str) -> Network:
 
 def inherited(network: Network, old: Plan) -> Network:
     """The network in which an earlier plan is lit; UsageError where that does not fit it."""
+    if old.design.scheme == "relight":
+        raise UsageError(
+            f"plan `{old.name}` lights other wavelengths in failures (scheme relight), so that what is lit is not one "
+            "network: list under `existing` what you keep"
+        )
     there = network.topology.existing
     return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")

@@ -10,6 +10,7 @@ from dcplan.design.arrays import arrays
 from dcplan.design.aside import across, both_ways
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import TBPS, USD
+from dcplan.design.later import limits
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
 from dcplan.design.shores import ShoreCuts
@@ -39,7 +40,7 @@ NUDGE = 0.01
 
 
 def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
-    """Fibers without a pair to spare, full spectrum, tight sets of sites, and what each demand costs at the margin.
+    """Fibers without a pair to spare, full spectrum, tight sets of sites, and what demands and their limits cost.
 
     Where the search had to end nothing is priced that takes another solve.
     """
@@ -49,6 +50,7 @@ def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     found += _shores(task.problem, sized)
     if relaxed:
         found += _demands(task, loop)
+        found += limits(task, sized, loop)
     return tuple(found)
 
 
@@ -101,10 +103,11 @@ def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
     for fiber in problem.fibers:
         if not sized.pairs[fiber]:
             continue
-        over = [choice for choice in problem.choices if fiber in problem.lightpaths[choice.lightpath].route.fibers]
+        over = [
+            choice for choice in problem.choices if fiber in problem.glass(choice.lightpath) and not choice.existing
+        ]
         left = sized.pairs[fiber] * problem.slots - used[fiber]
-        narrowest = min(choice.slots for choice in over)
-        if left < narrowest:
+        if over and left < min(choice.slots for choice in over):
             spare = problem.network.fibers[fiber].pairs - sized.pairs[fiber]
             price = money(problem.pair_usd[fiber])
             worth = f"the next pair costs {price}; {spare} can still be lit" if spare else "no pair is left to light"
