@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.aside import aside_of
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, terms_of
-from dcplan.design.formulation import TBPS, Bought, buy
+from dcplan.design.few_pairs import lit_program, picked
+from dcplan.design.formulation import TBPS, Bought
 from dcplan.design.problem import Problem, rate, whole_rate
-from dcplan.design.program import Program
-from dcplan.design.protection import Risk, protect, risk
+from dcplan.design.protection import Risk, risk
 from dcplan.design.result import Flow
 from dcplan.design.routing import lit_of
 from dcplan.design.solver import Linear
@@ -31,6 +31,7 @@ DUST = 1e-7
 """Share of a demand below which a couple is rounding."""
 ROUNDS = 200
 """Times that a routing is corrected so that enough is left for others."""
+UNROUTED = "the pairs of ways cannot be routed on the wavelengths that were chosen for them"
 Piece = tuple[int, float]
 """A way and its traffic [Gb/s]."""
 
@@ -49,11 +50,14 @@ def couples_on(task: Task, counts: Sequence[float], known: Iterable[Cut] = ()) -
 
     known: cuts that say what must be left. SolverError where there is no such routing: sizing promised that there is.
     """
-    problem = task.problem
-    shares, flows = _solved(task, counts, known)
+    problem, known = task.problem, tuple(known)
+    ways = picked(task, counts, known)
+    if ways is None:
+        raise SolverError(UNROUTED)
+    shares, flows = _solved(task, ways, counts, known)
     lit = lit_of(problem, counts)
     found: list[Riding] = []
-    for d, listed in task.protected.items():
+    for d, listed in ways.items():
         demand = problem.demands[d]
         mine = {(one, other): value for (of, one, other), value in shares.items() if of == d}
         whole = whole_rate(demand, problem.states)
@@ -104,17 +108,12 @@ def received_gbps(design: Design, state: str) -> dict[str, float]:
 
 
 def _solved(
-    task: Task, counts: Sequence[float], known: Iterable[Cut]
+    task: Task, ways: Mapping[int, Sequence[Way]], counts: Sequence[float], known: Iterable[Cut]
 ) -> tuple[dict[tuple[int, Risk, Risk], float], dict[tuple[int, int], float]]:
     """Shares and flows [Gb/s] of least total latency on what is lit."""
-    problem, program = task.problem, Program()
-    bought = buy(program, problem)
-    program.columns[:] = [replace(column, cost=0.0) for column in program.columns]
-    for column, count in zip(bought.wavelengths, counts, strict=True):
-        program.columns[column] = replace(program.columns[column], lower=count, upper=count)
-    protected = protect(program, problem, bought, task.protected, latency_cost=1.0)
+    program, bought, protected = lit_program(task.problem, ways, counts)
     linear = Linear(program)
-    _leave_enough(task, linear, replace(bought, aside=protected.aside), counts, known)
+    _leave_enough(task, linear, bought, counts, known)
     shares = {key: linear.values[column] for key, column in protected.shares.items() if linear.values[column] > DUST}
     return shares, {key: linear.values[column] / TBPS for key, column in protected.flows.items()}
 
@@ -136,7 +135,7 @@ def _leave_enough(task: Task, linear: Linear, bought: Bought, counts: Sequence[f
         if not short:
             return
         broken = [one.cut for one in short]
-    raise SolverError("the pairs of ways cannot be routed on the wavelengths that were chosen for them")
+    raise SolverError(UNROUTED)
 
 
 def _by_chain(ways: Sequence[Way], flows: Mapping[int, float]) -> dict[int, list[Piece]]:

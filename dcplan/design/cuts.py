@@ -51,13 +51,13 @@ class Cut:
 
 
 def terms_of(cut: Cut, problem: Problem, bought: Bought, pair_gbps: Mapping[FiberId, float]) -> dict[int, float]:
-    """The left side as terms over the columns of the master [Tb/s]."""
+    """The left side as terms over the columns of the master [Tb/s]; where nothing rides, nothing is set aside."""
     terms = {
         bought.wavelengths[j]: (cut.lightpaths.get(choice.lightpath, 0.0) + cut.faster.get(j, 0.0)) * choice.gbps * TBPS
         for j, choice in enumerate(problem.choices)
         if choice.lightpath in cut.lightpaths or j in cut.faster
     }
-    terms |= {bought.aside[hop]: -weight for hop, weight in cut.aside.items()}
+    terms |= {bought.aside[hop]: -weight for hop, weight in cut.aside.items() if hop in bought.aside}
     return terms | {bought.pairs[fiber]: weight * pair_gbps[fiber] * TBPS for fiber, weight in cut.fibers.items()}
 
 

@@ -12,6 +12,7 @@ from dcplan.design.aside import across, aside_of
 from dcplan.design.check import StateCheck, StateChecker
 from dcplan.design.cuts import Cut
 from dcplan.design.few import NOBODY, Few, write_in_few
+from dcplan.design.few_pairs import count_routes
 from dcplan.design.formulation import TBPS, Bought, carry, master
 from dcplan.design.order import in_file_order
 from dcplan.design.program import Row as ProgramRow
@@ -69,6 +70,8 @@ class Task:
     """The demands whose routes are counted, with their ways."""
     written: tuple[int, ...] = ()
     """States that stand in the master with their traffic, counted demands on few routes."""
+    paired: bool = False
+    """The master counts the routes of demands on two ways."""
 
     @property
     def protected(self) -> dict[int, Sequence[Way]]:
@@ -150,7 +153,10 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     if rounding:
         in_file_order(program, task.problem, bought, task.slots, {**task.ways, **task.few.ways})
     if task.protected:
-        bought = replace(bought, aside=protect(program, task.problem, bought, task.protected).aside)
+        protected = protect(program, task.problem, bought, task.protected)
+        bought = replace(bought, aside=protected.aside)
+        if task.paired:
+            count_routes(program, task.problem, protected, task.protected)
     alone = len(task.problem.states) == 1 and rounding
     for k in task.written:
         write_in_few(program, task.problem, bought, task.held, task.few, k)

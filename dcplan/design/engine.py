@@ -106,11 +106,7 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    if any(demand.max_paths for demand in demands):
-        other = {"one-plus-one", "relight"} & {network.policy.scheme, *(demand.scheme for demand in demands)}
-        if other:
-            what = f"max_paths goes with schemes reroute and none, not yet beside {min(other)}: leave one of them out"
-            raise SolverError(what)
+    _countable(network, demands)
     if network.policy.scheme == "relight" and network.topology.existing is not None:
         raise SolverError("scheme relight is not planned around what is lit already: use scheme reroute")
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
@@ -122,6 +118,21 @@ def design(
     if faults:
         raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
     return result
+
+
+def _countable(network: Network, demands: Sequence[Demand]) -> None:
+    """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
+    if not any(demand.max_paths for demand in demands):
+        return
+    if network.policy.scheme == "relight":
+        raise SolverError("max_paths does not go with scheme relight: leave one of them out")
+    if any(demand.protected for demand in demands) and any(
+        demand.max_paths for demand in demands if not demand.protected
+    ):
+        raise SolverError(
+            "max_paths of demands that are routed anew does not go with others on two ways (one-plus-one) in the same "
+            "network: leave it out of the former, or give all one scheme"
+        )
 
 
 def _searched(

@@ -45,8 +45,8 @@ NOBODY = Few({}, complete=True)
 
 
 def counted(problem: Problem) -> tuple[int, ...]:
-    """The demands that may take so many routes at a time and no more."""
-    return tuple(d for d, demand in enumerate(problem.demands) if demand.max_paths is not None)
+    """The demands, of those that are routed anew, that may take so many routes at a time and no more."""
+    return tuple(d for d in problem.shared if problem.demands[d].max_paths is not None)
 
 
 def write_in_few(

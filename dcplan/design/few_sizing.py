@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.cutting import Task, cost, root, separate, start, whole
+from dcplan.design.cutting import Task, cost, cuts_of, root, separate, start, whole
 from dcplan.design.few_adding import NEAREST, Purchase, added
-from dcplan.design.few_reason import too_few
+from dcplan.design.few_pairs import counted_pairs, picked
+from dcplan.design.few_reason import too_few, too_few_pairs
 from dcplan.design.few_routes import Lit, carried
 from dcplan.design.formulation import USD
 from dcplan.design.program import Program, Row
@@ -67,6 +68,8 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
     of some counted demand are listed.
     """
     sized = size(task, known, begun)
+    if sized is not None and counted_pairs(task.problem):
+        return _in_pairs(task, sized) or too_few_pairs(task)
     if sized is None or not task.few.ways:
         return sized
     failing = _failing(task, sized.counts)
@@ -74,6 +77,34 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
         return sized
     task.say(f"few routes at a time: {len(failing)} states need more")
     return _search(task, sized, failing) or too_few(task)
+
+
+def _in_pairs(task: Task, sized: Sized) -> Sized | None:
+    """The same for demands on two ways: their routes are counted in the master where the free answer's are too many."""
+    if picked(task, sized.counts, cuts_of(sized.cuts)) is not None:
+        return sized
+    task.say("few routes at a time, on two ways")
+    best, strict = _Best(bound=sized.bound_usd * USD), replace(task, paired=True)
+    for tried in (strict, replace(strict, until=task.until.extended(LAST_S))):
+        loop = start(tried, sized.cuts)
+        if not root(loop):
+            return None
+        values = _of_master(loop, best)
+        if best.none:
+            return None
+        if values is not None:
+            best.offer(_purchase(loop, values))
+        if best.purchase is not None:
+            return _sized(task, sized, best, best.purchase)
+    raise SolverError(
+        f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
+    )
+
+
+def _purchase(loop: Loop, values: Sequence[float]) -> Purchase:
+    counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
+    pairs = {fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()}
+    return Purchase(counts, pairs, cost(loop, values))
 
 
 def _failing(task: Task, counts: Sequence[int]) -> list[int]:
@@ -125,8 +156,7 @@ def _refine(task: Task, known: Sequence[Held], failing: Sequence[int], best: _Be
         counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
         failing = _failing(task, counts)
         if not failing:
-            pairs = {fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()}
-            best.offer(Purchase(counts, pairs, cost(loop, values)))
+            best.offer(_purchase(loop, values))
             return
         best.offer(added(task, counts, failing, task.until))
         more, known = tuple(k for k in failing if k not in task.written)[:WRITTEN], tuple(loop.cuts.values())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.model.states import HEALTHY
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def too_many_routes(demands: Sequence[Demand], design: Design) -> Iterator[str]:
-    """Demands that take more chains of lightpaths in a state than they may; under one-plus-one, more couples of them.
+    """Demands that take more chains of lightpaths in a state than they may, or twice as many on two ways.
 
     Which wavelengths of a lightpath a route rides on makes no other route of it.
     """
@@ -25,12 +23,6 @@ def too_many_routes(demands: Sequence[Demand], design: Design) -> Iterator[str]:
             if flow.demand in routes:
                 routes[flow.demand].append(flow.lightpaths)
         for name, taken in routes.items():
-            if name in protected:
-                if routing.state != HEALTHY.name:
-                    continue
-                many = len({frozenset(couple) for couple in zip(taken[::2], taken[1::2], strict=False)})
-                what = "couples of routes"
-            else:
-                many, what = len(set(taken)), "routes"
-            if many > counted[name]:
-                yield f"{routing.state}: {name} takes {many} {what}, it may take {counted[name]}"
+            many, most = len(set(taken)), counted[name] * (2 if name in protected else 1)
+            if many > most:
+                yield f"{routing.state}: {name} takes {many} routes, it may take {most}"

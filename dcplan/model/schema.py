@@ -311,8 +311,9 @@ class Job(Strict):
     scheme: Literal["none", "reroute", "one-plus-one"] | None = None
     """How this job survives them, in place of the policy's."""
     max_paths: Count | None = None
-    """Most routes at a time between two of its sites, healthy and in each failure; 1: a single path. Without it any
-    number. A route is a chain of lightpaths that passes no site twice, not even as light."""
+    """Most routes at a time between two of its sites, healthy and in each failure; 1: a single path. Under
+    one-plus-one so many for each of the two ways. Without it any number. A route is a chain of lightpaths that passes
+    no site twice, not even as light."""
 
 
 class Demand(Strict):
@@ -331,8 +332,8 @@ class Demand(Strict):
     scheme: Literal["none", "reroute", "one-plus-one"] | None = None
     """How this demand survives them, in place of the policy's."""
     max_paths: Count | None = None
-    """Most routes at a time, healthy and in each failure; 1: a single path. Without it any number. A route is a chain
-    of lightpaths that passes no site twice, not even as light."""
+    """Most routes at a time, healthy and in each failure; 1: a single path. Under one-plus-one so many for each of the
+    two ways. Without it any number. A route is a chain of lightpaths that passes no site twice, not even as light."""
 
 
 class Failure(Strict):
