@@ -67,7 +67,9 @@ class StateCheck:
         self.asked = self.resources.asked_tbps(self.table.rates)
         self._lp = PathLp(self.resources)
         self._loads: dict[int, list[Any]] = {}
-        self._healthy: Traffic | None = None
+        self._traffic: dict[int, Traffic] = {}
+        """Of each state what it was last seen to carry, all or not."""
+        self._first = next((k for k, state in enumerate(problem.states) if state.healthy), 0)
         self._near = near_of(self.resources)
         self._aside: tuple[Hop, ...] = ()
         self.counted = {"known": 0, "rerouted": 0, "solved": 0}
@@ -103,20 +105,19 @@ class StateCheck:
         return left_over(self.resources, self.resources.room_tbps(counts), aside or {})
 
     def _carried(self, state: int, room: Any) -> bool:
-        """Loads that are known, or healthy traffic with the broken part moved, fit."""
+        """Known loads fit, or traffic of before, of the state or healthy, does with what does not fit moved."""
         known = self._loads.setdefault(state, [])
         slack = SHORT * max(1.0, float(self.asked[state].sum())) / 10
         if any(bool((loads <= room + slack).all()) for loads in known):
             self.counted["known"] += 1
             return True
-        if self._healthy is None:
-            return False
-        loads = rerouted(self.resources, self._near, self._healthy, room, self.asked[state])
-        if loads is None:
-            return False
-        self.counted["rerouted"] += 1
-        self._keep(state, loads)
-        return True
+        for traffic in (self._traffic.get(state), self._traffic.get(self._first)):
+            loads = None if traffic is None else rerouted(self.resources, self._near, traffic, room, self.asked[state])
+            if loads is not None:
+                self.counted["rerouted"] += 1
+                self._keep(state, loads)
+                return True
+        return False
 
     def _keep(self, state: int, loads: Any) -> None:
         known = self._loads.setdefault(state, [])
@@ -141,11 +142,11 @@ class StateCheck:
             return False
 
         found = self._lp.solve(state, room, asked, enough)
+        if not converge:
+            self._traffic[state] = Traffic.of(self._lp.paths, found.flows, len(asked))
         if found.total <= least:
             if not converge:
                 self._keep(state, found.loads)
-                if self.problem.states[state].healthy:
-                    self._healthy = Traffic.of(self._lp.paths, found.flows, asked)
             return None
         cut = cuts[0] if cuts else self._metric(state, found.prices, room, asked)[0]
         return Short(state, self._by_demand(found.short, rates, least), cut)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.aside import across, aside_of
 from dcplan.design.check import StateCheck, StateChecker
 from dcplan.design.cuts import Cut
+from dcplan.design.explore import explored
 from dcplan.design.few import NOBODY, Few, write_in_few
 from dcplan.design.few_pairs import count_routes
 from dcplan.design.formulation import TBPS, Bought, carry, master
@@ -138,6 +140,7 @@ class Loop:
     """Coefficients that may still be kept in `sums`."""
     rank: dict[int, float] = field(default_factory=dict)
     """State -> how often it was broken lately."""
+    chance: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311 - repeatable is the point
     checked: int = 0
     """States that were checked so far."""
 
@@ -232,6 +235,8 @@ def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int
         return added
     more = 0
     for cut in short:
+        if not cut.faster:
+            loop.shore_cuts.grow(loop.shore_cuts.shores_of(cut))
         made = roundings(plain(loop, cut), loop.least)
         for _, divisors in made.broken(point, 0.0)[:2] if loop.rounding else [(0.0, (None, None))]:
             more += _add(loop, (cut,), divisors)
@@ -258,9 +263,13 @@ def _between_shores(loop: Loop, point: Any) -> int:
     cuts = loop.shore_cuts
     for every in (False, True):
         sight = cuts.sight(point, every=every)
+        broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
+        if len(broken) < FEW and not cuts.complete and cuts.grow(explored(cuts, point, sight, loop.chance)):
+            sight = cuts.sight(point, every=every)
+            broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
         made: list[tuple[float, tuple[Cut, ...], Divisors]] = [
             (one.by, (cuts.cut(one.shore, one.state, over_paths=one.over_paths),), (one.divisor, None))
-            for one in cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
+            for one in broken
         ]
         if loop.rounding and len(made) < FEW:
             made += _sums(loop, point, sight)

@@ -1,4 +1,4 @@
-"""Moves the part of the healthy traffic that a failure breaks onto what is left: fast, and right where it succeeds."""
+"""Moves the part of known traffic that does not fit onto what is left: fast, and right where it succeeds."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ Path = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
-    """Flows on paths that carry what a state asks, ready to be moved."""
+    """Flows on paths, ready to be moved."""
 
     paths: tuple[Path, ...]
     """(commodity, resources), one per flow"""
     tbps: Any
     """(flows,)"""
-    asked: Any
-    """(commodities,) [Tb/s]"""
+    carried: Any
+    """(commodities,) what they add up to [Tb/s]"""
+    commodity: Any
+    """(flows,)"""
     flow: Any
     """(entries,) flow of each resource that is taken up"""
     resource: Any
     """(entries,)"""
 
     @staticmethod
-    def of(paths: Sequence[Path], flows: Sequence[tuple[int, float]], asked: Any) -> Traffic:
+    def of(paths: Sequence[Path], flows: Sequence[tuple[int, float]], commodities: int) -> Traffic:
         """From (path, Tb/s) of those in use."""
         import numpy as np
 
@@ -44,28 +46,32 @@ class Traffic:
         sizes = [len(taken) for _, taken in mine]
         flat = np.fromiter(chain.from_iterable(taken for _, taken in mine), dtype=np.intp, count=sum(sizes))
         tbps = np.array([value for _, value in flows], dtype=float)
-        return Traffic(mine, tbps, asked, np.repeat(np.arange(len(mine)), sizes), flat)
+        commodity = np.array([c for c, _ in mine], dtype=np.intp)
+        carried = np.bincount(commodity, weights=tbps, minlength=commodities)
+        return Traffic(mine, tbps, carried, commodity, np.repeat(np.arange(len(mine)), sizes), flat)
 
 
-def rerouted(resources: Resources, near: Near, healthy: Traffic, room: Any, asked: Any) -> Any:
-    """(resources,) loads that carry what is asked [Tb/s]; none where this way of moving traffic does not succeed."""
+def rerouted(resources: Resources, near: Near, before: Traffic, room: Any, asked: Any) -> Any:
+    """(resources,) loads that carry what is asked [Tb/s]; none where this way of moving traffic does not succeed.
+
+    Flows that fit stay where they were; of the others as much as fits; the rest goes where there is room.
+    """
     import numpy as np
 
     size = resources.size
-    share = np.divide(asked, healthy.asked, out=np.zeros_like(asked), where=healthy.asked > 0)
-    if (share > 1 + 1e-9).any() or ((asked > 0) & (healthy.asked <= 0)).any():
-        return None
-    commodity = np.array([c for c, _ in healthy.paths], dtype=np.intp)
-    tbps = healthy.tbps * share[commodity]
-    loads = np.bincount(healthy.resource, weights=tbps[healthy.flow], minlength=size)
+    share = np.divide(asked, before.carried, out=np.zeros_like(asked), where=before.carried > 0)
+    share = np.minimum(share, 1.0)
+    tbps = before.tbps * share[before.commodity]
+    missing = asked - before.carried * share
+    rest = {int(c): float(missing[c]) for c in np.flatnonzero(missing > DUST)}
+    loads = np.bincount(before.resource, weights=tbps[before.flow], minlength=size)
     over = loads > room
-    moved = np.bincount(healthy.flow, weights=over[healthy.resource], minlength=len(tbps)) > 0
-    entries = moved[healthy.flow]
-    loads -= np.bincount(healthy.resource[entries], weights=tbps[healthy.flow[entries]], minlength=size)
+    moved = np.bincount(before.flow, weights=over[before.resource], minlength=len(tbps)) > 0
+    entries = moved[before.flow]
+    loads -= np.bincount(before.resource[entries], weights=tbps[before.flow[entries]], minlength=size)
     left = (room - loads).tolist()
-    rest: dict[int, float] = {}
     for f in sorted(np.flatnonzero(moved).tolist(), key=lambda f: -tbps[f]):
-        c, taken = healthy.paths[f]
+        c, taken = before.paths[f]
         kept = max(0.0, min(float(tbps[f]), *(left[r] for r in taken)))
         for r in taken:
             left[r] -= kept

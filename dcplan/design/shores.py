@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.aside import times_across
-from dcplan.design.bonds import bonds, members, neighbours, small
+from dcplan.design.bonds import bonds, members, neighbours, parts, small
 from dcplan.design.cuts import Cut, pair_capacity_gbps
 from dcplan.design.formulation import TBPS
 from dcplan.design.rounding import LEAST_PART, TINY, spread_out
@@ -140,9 +140,24 @@ class ShoreCuts:
         for row, rates in enumerate(self._rows):
             for d in np.flatnonzero(rates):
                 need[row] += rates[d] * needed[d]
+        fresh_ones = np.arange(len(self.shores) - len(fresh), len(self.shores))
+        self._near = [np.concatenate([near, fresh_ones]) for near in self._near]
         self._cross = np.concatenate([self._cross, cross.astype(np.float32)], axis=1)
         self._need = np.concatenate([self._need, need], axis=1)
         return len(fresh)
+
+    @property
+    def waves(self) -> Any:
+        """(choices,) their columns in the master."""
+        return self._sides[0].columns
+
+    def between(self, state: int) -> Any:
+        """(sites, sites) what the demands ask in a state [Gb/s]."""
+        import numpy as np
+
+        found = np.zeros((len(self.table.sites), len(self.table.sites)))
+        np.add.at(found, tuple(self.table.demands.T), self.table.rates[state])
+        return found + found.T
 
     def _side(self, bought: Bought, least: Any, *, over_paths: bool) -> _Side:
         import numpy as np
@@ -357,6 +372,13 @@ class ShoreCuts:
             {int(d): times_across(self.problem, int(d), self.problem.states[state]) for d in np.flatnonzero(demands)},
             inside,
         )
+
+    def shores_of(self, cut: Cut) -> list[int]:
+        """The sets of sites that hang together where a metric weighs nothing."""
+        table = self.table
+        light = [i for i in range(len(table.link_of)) if table.alive[cut.state, i] and i not in cut.lightpaths]
+        edges = [tuple(table.links[table.link_of[i]].tolist()) for i in light]
+        return parts(neighbours(len(table.sites), edges), (1 << len(table.sites)) - 1)
 
     def sites(self, shore: int) -> tuple[SiteId, ...]:
         """The sites of the smaller side of a cut, sorted; the side without the first site where both are as large."""

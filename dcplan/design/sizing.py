@@ -12,9 +12,11 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate, start, whole
+from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
+from dcplan.design.incumbent import augmented
 from dcplan.design.program import Program, Row
-from dcplan.design.solver import relative_gap, solve
+from dcplan.design.solver import relative_gap
 from dcplan.errors import SolverError, StoppedError
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 LOOSE_GAP = 0.01
 """Gap of the master until the first answer that every state can carry."""
+FEW_BROKEN = 12
+AUGMENT_EVERY = 10
+"""A purchase of the master is added to until every state is carried where it breaks so few cuts, or now and then."""
 LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
@@ -93,15 +98,18 @@ def size(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> S
 def _search(loop: Loop) -> _Best | None:
     """Alternate: the master proposes pairs to light and bounds the cost; then the best wavelengths on those pairs."""
     task, best = loop.task, _Best(bound=loop.linear.objective)
+    _offer(loop, best, augmented(loop, loop.linear.values))
+    _say(loop, best)
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
     spared_s = min(LAST_S, SPARED * task.until.left_s)
+    rounds = 0
     while not best.closed(task.gap):
         until = task.until.sooner(spared_s) if best.values is None else task.until
         if until.over:
             best.reason = until.why
             break
-        solved = solve(task.solver, loop.program, until.limits(gap), best.values)
+        solved = solve_again(task.solver, loop.program, until.limits(gap), best.values)
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
@@ -109,19 +117,39 @@ def _search(loop: Loop) -> _Best | None:
         if solved.objective is None:
             best.reason = solved.reason
             break
-        values = whole(loop, solved.values)
-        broken = separate(loop, values)
-        if broken:
-            _with_pairs(loop, values, best)
-        else:
-            best.offer(values, cost(loop, values))
-        task.say(f"cost US$ {best.cost / USD:,.0f}, bound US$ {best.bound / USD:,.0f}, {len(loop.cuts)} cuts")
+        broken = _judged(loop, best, whole(loop, solved.values), rounds)
+        rounds += 1
+        _say(loop, best)
         if not broken and gap <= half:
             best.reason = solved.reason
             break
         if best.values is not None:
             gap = max(half, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4)) if broken else half
     return best
+
+
+def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> int:
+    """How many inequalities a purchase of the master breaks; it, or what it leads to, is offered."""
+    broken = separate(loop, values, every=loop.shore_cuts.complete)
+    if not broken:
+        _offer(loop, best, values)
+    elif loop.bought.pairs:
+        _with_pairs(loop, values, best)
+    elif broken <= FEW_BROKEN or rounds % AUGMENT_EVERY == 0:
+        _offer(loop, best, augmented(loop, values, best.cost))
+    return broken
+
+
+def _offer(loop: Loop, best: _Best, values: tuple[float, ...] | None) -> None:
+    if values is not None:
+        best.offer(values, cost(loop, values))
+
+
+def _say(loop: Loop, best: _Best) -> None:
+    loop.task.say(
+        f"cost US$ {best.cost / USD:,.0f}, bound US$ {best.bound / USD:,.0f}, "
+        f"{100 * relative_gap(best.cost, best.bound):.2f}%, {loop.checked} states, {len(loop.cuts)} cuts"
+    )
 
 
 def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
@@ -133,7 +161,7 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
         for i, column in enumerate(loop.program.columns)
     ]
     while not task.until.over:
-        solved = solve(task.solver, Program(columns, loop.program.rows), task.until.limits(task.gap / 2))
+        solved = solve_again(task.solver, Program(columns, loop.program.rows), task.until.limits(task.gap / 2))
         if solved.objective is None or (solved.bound or -inf) >= best.cost:
             return
         found = whole(loop, solved.values)
@@ -159,7 +187,7 @@ def _rescue(loop: Loop, best: _Best) -> None:
             replace(column, lower=min(low, column.upper))
             for column, low in zip(loop.program.columns, floor, strict=True)
         ]
-        solved = solve(loop.task.solver, Program(columns, loop.program.rows), until.limits(0.05, RESCUE_NODES))
+        solved = solve_again(loop.task.solver, Program(columns, loop.program.rows), until.limits(0.05, RESCUE_NODES))
         if solved.objective is None or until.over:
             break
         values = whole(loop, solved.values)
@@ -252,7 +280,7 @@ def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
     until = loop.task.until
     while not until.over:
         program = Program(columns, [*loop.program.rows, Row("cost", prices, -inf, ceiling)])
-        solved = solve(loop.task.solver, program, until.limits(1e-6, TIE_NODES), values)
+        solved = solve_again(loop.task.solver, program, until.limits(1e-6, TIE_NODES), values)
         if not solved.values or until.over:
             return values
         found = whole(loop, solved.values)
