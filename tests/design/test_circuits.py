@@ -5,11 +5,18 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dcplan.api import plan, verify
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
+from dcplan.design.formulation import whole
+from dcplan.design.limits import Limits
+from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
+from dcplan.design.solver import solve
+from dcplan.design.traffic import fixed_demands
 from dcplan.model.network import Network
 from dcplan.model.schema import Topology
 from dcplan.model.source import Document
@@ -30,8 +37,6 @@ def ring(**more):
 
 
 def designed(net, states=None):
-    from dcplan.design.traffic import fixed_demands
-
     states = states or promised_states(net)
     paths = (*factory.lightpaths(net), *lightpaths_of(net))
     return design(net, factory.lines(net), paths, fixed_demands(net, states), states, Options(time_limit_s=30))
@@ -149,6 +154,42 @@ def test_relight_of_circuits_alone_costs_what_reroute_does(pick):
         for scheme in ("reroute", "relight")
     ]
     assert costs[0].cost_usd == costs[1].cost_usd
+
+
+CIRCUIT = st.fixed_dictionaries(
+    {
+        "pick": st.sampled_from(["any", "one"]),
+        "existing_gbps": st.sampled_from([0, 0, 40, 130]),
+        "build_usd": st.sampled_from([0, 0, 11]),
+        "modules": st.dictionaries(
+            st.sampled_from("smlx"),
+            st.fixed_dictionaries({"gbps": st.integers(50, 600), "usd": st.integers(5, 40)}),
+            min_size=1,
+        ),
+    }
+)
+
+
+@settings(max_examples=15, derandomize=True, deadline=None)
+@given(
+    st.lists(CIRCUIT, min_size=5, max_size=5),
+    st.lists(st.integers(20, 500), min_size=3, max_size=3),
+    st.sampled_from(["none", "reroute"]),
+)
+def test_the_cut_loop_and_the_ilp_of_all_states_agree(circuits, gbps, scheme):
+    """A square with a diagonal; whole ILP by HiGHS without cuts of ours."""
+    ends = ["ab", "bc", "cd", "ad", "ac"]
+    about = {name: {"ends": list(name), "latency_ms": 1} | one for name, one in zip(ends, circuits, strict=True)}
+    demands = [(a, b, rate) for (a, b), rate in zip(["ac", "bd", "ab"], gbps, strict=True)]
+    net = network("abcd", about, demands, {"scheme": scheme})
+    states = promised_states(net)
+    made = problem(net, (), lightpaths_of(net), fixed_demands(net, states), states)
+    solved = solve("highs", whole(made), Limits(60, 0.0))
+    found = designed(net)
+    if solved.status == "infeasible":
+        assert isinstance(found, Infeasible)
+    else:
+        assert found.proof.cost_usd == pytest.approx(1000 * solved.objective, rel=1e-4)
 
 
 def test_twin_circuits_are_taken_in_file_order():
