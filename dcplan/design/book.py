@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.aside import times_across
-from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, Flawed
+from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, TRANSPONDERS, Flawed
 from dcplan.design.circuits import EXISTING
 from dcplan.design.cuts import pair_capacity_gbps
 from dcplan.design.few import counted
 from dcplan.design.formulation import TBPS, Bought, master, whole_slots
 from dcplan.design.order import in_file_order
 from dcplan.design.problem import Problem, rate, whole_rate
+from dcplan.design.program import Program
 from dcplan.design.protection import risk
+from dcplan.design.relight.block import light, purchase
+from dcplan.design.relight.stock import stock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.design.certificate import StateCut, Term
     from dcplan.design.problem import Hop
-    from dcplan.design.program import Program
     from dcplan.design.ways import Way
     from dcplan.model.network import FiberId, SiteId
     from dcplan.model.states import State
@@ -53,15 +55,37 @@ class Book:
     program: Program
     bought: Bought
     pair_gbps: Mapping[FiberId, float]
+    owned: Mapping[tuple[SiteId, str], int] = field(default_factory=dict)
+    """Under relight: (site, transponder) -> column."""
+    lit: Mapping[str, Bought] = field(default_factory=dict)
+    """Under relight: state -> what is lit in it; else the same in each."""
+
+    def wavelengths(self, state: str) -> tuple[int, ...]:
+        """The columns of what is lit in a state, by choice."""
+        return self.lit.get(state, self.bought).wavelengths
 
 
 def book(problem: Problem, ways: Mapping[int, Sequence[Way]]) -> Book:
     """The whole band on every fiber, and the order among equal fibers unless somebody's routes are counted."""
+    if problem.network.policy.scheme == "relight":
+        return _relit(problem, ways)
     slots = whole_slots(problem)
     program, bought = master(problem, slots)
     if not counted(problem):
         in_file_order(program, problem, bought, slots, ways)
     return Book(problem, ways, program, bought, pair_capacity_gbps(problem))
+
+
+def _relit(problem: Problem, ways: Mapping[int, Sequence[Way]]) -> Book:
+    """What is bought once, and what each state lights with it."""
+    program, stood, slots = Program(), stock(problem), whole_slots(problem)
+    once = purchase(program, problem, stood)
+    states = range(len(problem.states))
+    lit = [light(program, problem, stood, once, k, slots) for k in states]
+    in_file_order(program, problem, lit[0], slots, ways)
+    owned = dict(zip(stood.places, once.owned, strict=True))
+    by_state = {problem.states[k].name: lit[k] for k in states}
+    return Book(problem, ways, program, lit[0], pair_capacity_gbps(problem), owned, by_state)
 
 
 def row_of(book: Book, term: Term) -> Row:
@@ -149,11 +173,11 @@ def cut_row(book: Book, cut: StateCut) -> Row:
     need_tbps = need_gbps(book, cut) * TBPS
     if cut.over == PAIRS:
         return _over_pairs(book, cut), need_tbps
-    weight = weights(book, cut)
+    if cut.over == TRANSPONDERS:
+        return _over_transponders(book, cut), need_tbps
+    weight, columns = weights(book, cut), book.wavelengths(cut.state)
     return {
-        book.bought.wavelengths[j]: weight[j] * choice.gbps * TBPS
-        for j, choice in enumerate(book.problem.choices)
-        if weight[j] > 0
+        columns[j]: weight[j] * choice.gbps * TBPS for j, choice in enumerate(book.problem.choices) if weight[j] > 0
     }, need_tbps
 
 
@@ -167,11 +191,32 @@ def _over_pairs(book: Book, cut: StateCut) -> dict[int, float]:
         and fiber not in state.fibers
         and state.sites.isdisjoint(problem.network.fibers[fiber].ends)
     }
+    return terms | _leased(book, cut)
+
+
+def _leased(book: Book, cut: StateCut) -> dict[int, float]:
+    """Every circuit that survives between the shores."""
+    problem, state, inside = book.problem, state_of(book, cut.state), frozenset(cut.shore)
+    columns = book.wavelengths(cut.state)
+    terms: dict[int, float] = {}
     for i in problem.circuits.values():
         route = problem.lightpaths[i].route
         if _crosses(inside, route.ends) and not state.breaks(route):
-            terms |= {book.bought.wavelengths[j]: problem.choices[j].gbps * TBPS for j in problem.offered[i]}
+            terms |= {columns[j]: problem.choices[j].gbps * TBPS for j in problem.offered[i]}
     return terms
+
+
+def _over_transponders(book: Book, cut: StateCut) -> dict[int, float]:
+    """Every transponder of the sites on the shore at the fastest wavelength that crosses and survives, and circuits."""
+    problem, state, inside = book.problem, state_of(book, cut.state), frozenset(cut.shore)
+    best: dict[int, float] = {}
+    for choice in problem.choices:
+        route = problem.lightpaths[choice.lightpath].route
+        for site in route.ends if choice.slots and _crosses(inside, route.ends) and not state.breaks(route) else ():
+            if site in inside:
+                column = book.owned[site, choice.part]
+                best[column] = max(best.get(column, 0.0), choice.gbps * TBPS)
+    return best | _leased(book, cut)
 
 
 def weights(book: Book, cut: StateCut) -> list[float]:

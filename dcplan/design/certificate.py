@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from dcplan.model.network import FiberId, SiteId
 
 WAVELENGTHS, PAIRS, COUPLES, TRAFFIC = "wavelengths", "fiber pairs", "couples of ways", "priced traffic"
+TRANSPONDERS = "transponders"
 """What an inequality is about: what is lit, pairs of fibers at their fullest, both ways of one-plus-one, or what is lit
-together with what the traffic itself costs."""
+together with what the traffic itself costs; under relight also the transponders of a set of sites at their fastest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,9 @@ class StateCut:
 
     state: str
     over: str
-    """wavelengths; fiber pairs; couples of ways, whose distance is that of both ways, whatever the state; priced
-    traffic, whose way on a circuit counts the price of traffic beside the weight [US$ per Tb/s], only once."""
+    """wavelengths; fiber pairs; transponders of the sites on the shore; couples of ways, whose distance is that of both
+    ways, whatever the state; priced traffic, whose way on a circuit counts the price of traffic beside the weight [US$
+    per Tb/s], only once."""
     shore: tuple[SiteId, ...] = ()
     """The sites on one side, where it is a cut between two shores."""
     weights: Mapping[str, float] = field(default_factory=dict)

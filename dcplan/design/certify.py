@@ -49,6 +49,16 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
         protect(program, problem, made.bought, task.protected)
     if problem.priced or (len(problem.states) == 1 and problem.shared):
         carry(program, problem, made.bought, 0, task.held)
+    return priced(made, program, base, drafts, tuple(problem.demands[d].id for d in sorted(task.held)))
+
+
+def priced(
+    made: Book, program: Program, base: int, drafts: Sequence[Term], held: tuple[str, ...]
+) -> Certificate | None:
+    """The certificate whose multipliers are the duals of a program and the drafts; None where the solver gives none.
+
+    program: the `base` rows of the book, then rows about traffic. held: demands held to ways within their limit.
+    """
     first = len(program.rows)
     for n, draft in enumerate(drafts):
         left, right = row_of(made, draft)
@@ -56,20 +66,19 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
     linear = Linear(program)
     if linear.solve() != "optimal":
         return None
-    prices = [_nine(value / USD) for value in linear.duals]
+    prices = [nine(value / USD) for value in linear.duals]
     terms = [
         replace(draft, multiplier_usd=price)
         for draft, price in zip(drafts, prices[first:], strict=True)
         if price > LEAST_USD
     ]
-    terms += _of_traffic(problem, {row.name: -price for row, price in zip(program.rows, prices, strict=True)})
+    terms += _of_traffic(made.problem, {row.name: -price for row, price in zip(program.rows, prices, strict=True)})
     own = [
         OwnRow(row.name, "", price, 0.0)
         for row, price in zip(program.rows[:base], prices[:base], strict=True)
         if abs(price) > LEAST_USD and isfinite(row.lower if price > 0 else row.upper)
     ]
-    known = tuple(problem.demands[d].id for d in sorted(task.held))
-    found = reckon(made, Certificate(0.0, tuple(terms), tuple(own), (), known))
+    found = reckon(made, Certificate(0.0, tuple(terms), tuple(own), (), held))
     ordered = sorted(enumerate(found.terms), key=lambda item: (-item[1].usd, item[0]))
     return replace(found, terms=tuple(term for _, term in ordered))
 
@@ -79,8 +88,8 @@ def _drafts(made: Book, held: Held) -> Iterator[Term]:
 
     What demands on two ways have set aside is no part of it: they too must be carried in every state, as others are.
     """
-    first, second = (None if one is None else _nine(one) for one in held.divisors)
-    term = Term(tuple(_state_cut(made.problem, cut) for cut in held.cuts), (first, second), 0.0, 0.0)
+    first, second = (None if one is None else nine(one) for one in held.divisors)
+    term = Term(tuple(state_cut(made.problem, cut) for cut in held.cuts), (first, second), 0.0, 0.0)
     yield term
     left, right = row_of(made, term)
     edges = tuple(edge for edge, columns in needing(made).items() if not left.keys().isdisjoint(columns))
@@ -88,14 +97,15 @@ def _drafts(made: Book, held: Held) -> Iterator[Term]:
         yield replace(term, built=edges)
 
 
-def _state_cut(problem: Problem, cut: Cut) -> StateCut:
+def state_cut(problem: Problem, cut: Cut) -> StateCut:
+    """A cut of the master as the certificate says it."""
     state = problem.states[cut.state].name
     if cut.shore:
         return StateCut(state, PAIRS if cut.fibers else WAVELENGTHS, cut.shore)
     return StateCut(
         state,
         WAVELENGTHS,
-        weights={problem.lightpaths[i].id: _nine(weight) for i, weight in sorted(cut.lightpaths.items())},
+        weights={problem.lightpaths[i].id: nine(weight) for i, weight in sorted(cut.lightpaths.items())},
         faster=_faster(problem, cut.faster),
     )
 
@@ -104,7 +114,7 @@ def _faster(problem: Problem, extra: Mapping[int, float]) -> tuple[Faster, ...]:
     found: dict[tuple[str, str, str], float] = {}
     for j, weight in sorted(extra.items()):
         choice = problem.choices[j]
-        found[problem.lightpaths[choice.lightpath].id, choice.part, choice.mode] = _nine(weight)
+        found[problem.lightpaths[choice.lightpath].id, choice.part, choice.mode] = nine(weight)
     return tuple(Faster(*kind, weight) for kind, weight in found.items())
 
 
@@ -137,12 +147,12 @@ def _weighed(problem: Problem, over: str, each: Sequence[float]) -> Term:
     cut = StateCut(
         problem.states[0].name,
         over,
-        weights={problem.lightpaths[i].id: _nine(one / largest) for i, one in enumerate(least) if one > 0},
+        weights={problem.lightpaths[i].id: nine(one / largest) for i, one in enumerate(least) if one > 0},
         faster=_faster(problem, {j: weight for j, weight in more.items() if weight > 0}),
     )
-    return Term((cut,), (None, None), 0.0, _nine(largest))
+    return Term((cut,), (None, None), 0.0, nine(largest))
 
 
-def _nine(value: float) -> float:
+def nine(value: float) -> float:
     """As it stands in a plan file."""
     return float(f"{value:.9g}")

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.book import distances, need_gbps, row_of
-from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, WAVELENGTHS, Certificate, Counted, Flawed
+from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, TRANSPONDERS, WAVELENGTHS, Certificate, Counted, Flawed
 from dcplan.design.formulation import USD
 from dcplan.design.words import Words
 from dcplan.model.states import HEALTHY
@@ -94,7 +94,9 @@ def _listed(book: Book, column: Column, counted_usd: float) -> Counted:
 
 
 def _worked_out(book: Book, cut: StateCut) -> StateCut:
-    if cut.over not in (WAVELENGTHS, PAIRS, COUPLES, TRAFFIC) or (cut.over == PAIRS) > bool(cut.shore):
+    between_shores = cut.over in (PAIRS, TRANSPONDERS)
+    known = cut.over in (WAVELENGTHS, COUPLES, TRAFFIC) or between_shores
+    if not known or between_shores > bool(cut.shore) or (cut.over == TRANSPONDERS) > bool(book.owned):
         raise Flawed(f"a cut over {cut.over}")
     if cut.shore and (cut.weights or cut.faster):
         raise Flawed("weights beside a shore")

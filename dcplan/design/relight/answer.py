@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.cutting import Task
     from dcplan.design.problem import Problem
+    from dcplan.design.relight.master import Master
     from dcplan.design.result import Channel, Infeasible, Routing
     from dcplan.model.network import FiberId
 
@@ -52,8 +53,8 @@ class Answer:
     reason: str
     repairs: tuple[FiberId, ...]
     """Fibers that were given less of their band in some state, in order."""
-    loaded: tuple[int, ...]
-    """States that mattered."""
+    master: Master
+    """With the states that mattered, and what the bound rests on."""
 
 
 def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed | None) -> Answer | Infeasible:
@@ -85,9 +86,7 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
         if late:
             task = hold(task, late)
             continue
-        return Answer(
-            task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, tuple(sorted(found.master.states))
-        )
+        return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
 
 
@@ -111,16 +110,7 @@ def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs
         for state, counts in zip(problem.states, _begin(problem, fixed), strict=True)
     )
     bound = min(bound_usd, fixed.cost_usd)
-    return Answer(
-        task,
-        _owned(problem, lits),
-        lits,
-        fixed.routing,
-        bound,
-        found.reason,
-        repairs,
-        tuple(sorted(found.master.states)),
-    )
+    return Answer(task, _owned(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.master)
 
 
 def _why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:

@@ -36,7 +36,7 @@ def what_binds(found: Answer, pairs: Mapping[FiberId, int]) -> tuple[Binding, ..
     """
     task = found.task
     master = start(task, [whole_slots(task.problem)] * len(task.problem.states), rounding=False)
-    load(master, [k for k in found.loaded if k])
+    load(master, [k for k in sorted(found.master.states) if k])
     prices = master if _settled(master) else None
     listed = [*_pairs(task.problem, pairs, prices), *_spectrum(found, pairs), *_shores(found, master)]
     return (*listed, *(_demands(prices) if prices else ()))
@@ -97,15 +97,15 @@ def _shores(found: Answer, master: Master) -> Iterator[Binding]:
     for j, column in master.bought.modules.items():
         values[column] = found.lits[0].counts[j]
     seen: set[tuple[tuple[str, ...], int]] = set()
-    for asked, sites in master.shores.owned_by(values, master.bought, LOOKED_AT):
+    for asked in master.shores.owned(values, master.bought, LOOKED_AT):
         have = sum(value * values[i] for i, value in asked.terms.items()) / TBPS
         need = asked.need(problem) / TBPS
-        if len(seen) == TIGHT_SHORES or (sites, asked.state) in seen:
+        if len(seen) == TIGHT_SHORES or (asked.shore, asked.state) in seen:
             continue
         if asked.terms and have - need < min(asked.terms.values()) / TBPS:
-            seen.add((sites, asked.state))
+            seen.add((asked.shore, asked.state))
             what = (
-                f"{_when(problem, asked.state)}, {in_words(need)} must leave or reach {{{', '.join(sites)}}}; "
+                f"{_when(problem, asked.state)}, {in_words(need)} must leave or reach {{{', '.join(asked.shore)}}}; "
                 f"the transponders there carry {in_words(have)} at their best rates"
             )
             yield Binding(what, f"{in_words(have - need)} to spare" if have - need > 1e-6 else "nothing to spare")

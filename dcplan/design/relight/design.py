@@ -8,6 +8,7 @@ from dcplan.design import cost
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.relight.answer import answer
 from dcplan.design.relight.binding import what_binds
+from dcplan.design.relight.certify import certify
 from dcplan.design.result import Design, Infeasible, Proof, Relit
 from dcplan.design.solver import relative_gap, version
 from dcplan.design.spectrum import placement
@@ -44,10 +45,11 @@ def relit(
     pairs = {one.fiber: one.pairs for one in lit}
     wavelengths = wavelengths_of(made, lits[0].counts)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
+    certificate = certify(found.master)
     bill = cost.bill(made.network, made.lines, by_id, wavelengths, pairs, found.routing, found.owned)
     return Design(
         scheme=made.network.policy.scheme,
-        proof=_proof(found, cost.total(bill), pairs),
+        proof=_proof(found, certificate.bound_usd if certificate else 0.0, cost.total(bill), pairs),
         lit=lit,
         wavelengths=wavelengths,
         channels=lits[0].channels,
@@ -58,6 +60,7 @@ def relit(
         assumptions=cost.assumptions(made.network, bill),
         band=made.band,
         owned=found.owned,
+        certificate=certificate,
         relit=_relit(made, lits),
     )
 
@@ -70,9 +73,9 @@ def _relit(made: Problem, lits: Sequence[Lit]) -> tuple[Relit, ...]:
     )
 
 
-def _proof(found: Answer, total_usd: float, pairs: Mapping[FiberId, int]) -> Proof:
+def _proof(found: Answer, certified_usd: float, total_usd: float, pairs: Mapping[FiberId, int]) -> Proof:
     task = found.task
-    bound = min(found.bound_usd, total_usd)
+    bound = min(max(found.bound_usd, certified_usd), total_usd)
     gap = relative_gap(total_usd, bound)
     proven = gap <= task.gap + 1e-9
     repaired = bool(found.repairs) and found.reason == "proven"

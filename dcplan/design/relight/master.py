@@ -44,6 +44,7 @@ class Kept:
     """An inequality that is in the master, with the number of its row there."""
 
     asked: Asked
+    divisors: Divisors
     row: int
     smallest: float
     """The coefficient by which it was divided."""
@@ -135,7 +136,8 @@ def separate(master: Master, values: Sequence[float]) -> int:
         if not further:
             for short in master.check.broken(counts, [k], 1):
                 terms = terms_of(short.cut, master.task.problem, columns, {})
-                further = _offer(master, [Asked(terms, k, short.cut.distances)], values, 0.0)
+                metric = Asked(terms, k, short.cut.distances, metric=short.cut)
+                further = _offer(master, [metric], values, 0.0)
                 if not further and not added:  # else it may be one of those just added
                     raise SolverError("a state is short of capacity although every inequality that says so is there")
         added += further
@@ -173,5 +175,5 @@ def _add(master: Master, asked: Asked, divisors: Divisors, lowest: Any) -> int:
     if master.linear is not None:
         master.linear.add_row(scaled, least, inf)
     master.rows[key] = row
-    master.kept.append(Kept(asked, row, smallest))
+    master.kept.append(Kept(asked, divisors, row, smallest))
     return 1

@@ -12,6 +12,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import arrays
+from dcplan.design.certificate import PAIRS, TRANSPONDERS, WAVELENGTHS
 from dcplan.design.formulation import TBPS
 from dcplan.design.problem import rate
 from dcplan.design.shores import ShoreCuts
@@ -19,6 +20,7 @@ from dcplan.design.shores import ShoreCuts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dcplan.design.cuts import Cut
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Problem
     from dcplan.design.relight.block import Purchase
@@ -36,6 +38,12 @@ class Asked:
     state: int
     distances: Mapping[int, float]
     """Demand -> distance."""
+    over: str = WAVELENGTHS
+    """What the terms are: wavelengths, fiber pairs or transponders."""
+    shore: tuple[SiteId, ...] = ()
+    """The sites on one side, those whose transponders are meant, where it is about two shores."""
+    metric: Cut | None = None
+    """Where it is not."""
 
     def need(self, problem: Problem) -> float:
         """The right side [Tb/s]."""
@@ -93,17 +101,10 @@ class Shores:
                 for j, choice in enumerate(self.problem.choices)
                 if crosses[choice.lightpath]
             }
-            yield self._asked(terms, shore, state)
+            yield self._asked(WAVELENGTHS, terms, shore, state)
 
     def owned(self, values: Sequence[float], bought: Purchase, most: int) -> Iterator[Asked]:
         """The tightest over transponders on one shore: Σ best rate × m + circuits that cross ≥ need, in any state."""
-        for asked, _ in self.owned_by(values, bought, most):
-            yield asked
-
-    def owned_by(
-        self, values: Sequence[float], bought: Purchase, most: int
-    ) -> Iterator[tuple[Asked, tuple[SiteId, ...]]]:
-        """As `owned`, each with the sites on the shore where the transponders stand."""
         import numpy as np
 
         owned = np.array([values[column] for column in bought.owned])
@@ -121,8 +122,8 @@ class Shores:
                     for shore in _tightest(have, need, most)
                 ]
         for _, shore, state, side in sorted(found)[:most]:
-            sites = tuple(site for site in self.problem.network.sites if (site in self.shores[shore]) == side)
-            yield self._asked(self._of_owned(bought, shore, state, inside=side), shore, state), sites
+            terms = self._of_owned(bought, shore, state, inside=side)
+            yield self._asked(TRANSPONDERS, terms, shore, state, inside=side)
 
     def pairs(self, values: Sequence[float], bought: Purchase, most: int) -> Iterator[Asked]:
         """The tightest over lit pairs: Σ most that a pair carries × p + circuits that cross ≥ need, in any state."""
@@ -147,10 +148,12 @@ class Shores:
                 for fiber, crosses in zip(fibers, over, strict=True)
                 if crosses
             }
-            yield self._asked(terms | self._modules(bought, shore, state), shore, state)
+            yield self._asked(PAIRS, terms | self._modules(bought, shore, state), shore, state)
 
-    def _asked(self, terms: Mapping[int, float], shore: int, state: int) -> Asked:
-        return Asked(terms, state, {d: 1.0 for d, crosses in enumerate(self._asking[shore]) if crosses})
+    def _asked(self, over: str, terms: Mapping[int, float], shore: int, state: int, *, inside: bool = True) -> Asked:
+        distances = {d: 1.0 for d, crosses in enumerate(self._asking[shore]) if crosses}
+        sites = tuple(site for site in self.problem.network.sites if (site in self.shores[shore]) == inside)
+        return Asked(terms, state, distances, over, sites)
 
     def _best(self, state: int) -> Any:
         """The fastest surviving wavelength of each place [Gb/s]."""

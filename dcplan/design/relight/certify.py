@@ -1,0 +1,35 @@
+"""The certificate of relight: the inequalities of its master, with the duals of the program of all states as prices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.design.book import book
+from dcplan.design.certificate import StateCut, Term
+from dcplan.design.certify import nine, priced, state_cut
+from dcplan.design.program import Program
+
+if TYPE_CHECKING:
+    from dcplan.design.certificate import Certificate
+    from dcplan.design.relight.master import Kept, Master
+
+
+def certify(master: Master) -> Certificate | None:
+    """A certificate with the whole band in every state; None where the solver gives no duals."""
+    task = master.task
+    made = book(task.problem, task.ways)
+    drafts = [_draft(master, kept) for kept in master.kept]
+    program = Program(list(made.program.columns), list(made.program.rows))
+    held = tuple(task.problem.demands[d].id for d in sorted(task.ways))
+    return priced(made, program, len(program.rows), drafts, held)
+
+
+def _draft(master: Master, kept: Kept) -> Term:
+    """An inequality without its price."""
+    asked, problem = kept.asked, master.task.problem
+    divisor = kept.divisors[0]
+    if asked.metric is None:
+        cut = StateCut(problem.states[asked.state].name, asked.over, asked.shore)
+    else:
+        cut = state_cut(problem, asked.metric)
+    return Term((cut,), (None if divisor is None else nine(divisor), None), 0.0, 0.0)
