@@ -201,6 +201,7 @@ CASES = {
     "reroute": ring,
     "healthy only": lambda: ring(scheme="none"),
     "one-plus-one": lambda: ring(scheme="one-plus-one"),
+    "relight": lambda: ring(scheme="relight"),
     "within a limit": lambda: ring(0.5, survive=[]),
     "circuits": circuits,
 }
@@ -215,8 +216,10 @@ def test_no_number_can_be_changed(case):
     assert verify(*inputs(net, demands), mutations.DESIGN.validate_python(whole), 1e-4) == ()
     unnoticed = []
     for turn, (place, value) in enumerate(mutations.numbers(whole)):
-        if place[0] == "channels" and place[2] == "pairs":
+        if "channels" in place and "pairs" in place:
             continue  # a place on another lit pair may be as good
+        if 0 < abs(value) < 1e-6:
+            continue  # what nine digits leave of a price of nothing
         for other in mutations.others(value, turn):
             try:
                 changed = mutations.changed(whole, place, other)

@@ -48,7 +48,7 @@ def same_as_brute(net, paths, demands, most):
         assert found.cost_usd >= best * (1 - 1e-5)
 
 
-@settings(FEW, max_examples=4)
+@settings(FEW, max_examples=3)
 @given(two_sites())
 def test_parallel_fibers_two_modes(case):
     """Narrow bands and one or two pairs: spectrum and pairs bind."""
@@ -148,7 +148,7 @@ def mixed(case):
     return net, [*paths, *lightpaths_of(net)], demands
 
 
-@settings(FEW, max_examples=6)
+@settings(FEW, max_examples=4)
 @given(mixtures())
 def test_guards_circuits_and_two_types_cost_what_the_whole_program_costs(case):
     net, paths, demands = mixed(case)

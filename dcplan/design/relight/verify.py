@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from dcplan.design.existing import counts
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dcplan.design.result import Design, Wavelengths
+    from dcplan.design.result import Design, Relit, Wavelengths
     from dcplan.model.network import Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
@@ -36,25 +37,37 @@ def faults(network: Network, paths: Mapping[str, Lightpath], states: Sequence[St
     if [one.state for one in design.relit] != [state.name for state in failures]:
         yield f"lit anew are the states {[one.state for one in design.relit]}"
         return
-    if design.owned and design.scheme != "relight":
-        yield f"transponders are owned by site, which scheme {design.scheme} does not do"
+    if design.scheme != "relight":
+        if design.owned:
+            yield f"transponders are owned by site, which scheme {design.scheme} does not do"
+        return
     stock = Counter({(one.site, one.transponder): one.count for one in design.owned})
     if len(stock) != len(design.owned) or any(one.count < 1 for one in design.owned):
         yield "transponders of a site are listed twice, or there are none of them"
-    if design.scheme == "relight":
-        yield from _stocked(network, paths, HEALTHY.name, design.wavelengths, stock)
-    leased = [lit for lit in design.wavelengths if lit.transponder in network.circuits]
+    yield from _stocked(network, paths, HEALTHY.name, design.wavelengths, stock)
     for state, lit in zip(failures, design.relit, strict=True):
         yield from _stocked(network, paths, state.name, lit.wavelengths, stock)
-        for group in lit.wavelengths:
-            if group.lightpath in paths and state.breaks(paths[group.lightpath].route):
-                yield f"{state.name}: {group.lightpath} is lit, which is broken"
-        now = [group for group in lit.wavelengths if group.transponder in network.circuits]
-        if now != [group for group in leased if not state.breaks(paths[group.lightpath].route)]:
-            yield f"{state.name}: circuits are not those that are leased and stand"
-        anew = len(lit.channels) - sum((Counter(lit.channels) & Counter(design.channels)).values())
-        if lit.retuned != anew:
-            yield f"{state.name}: {lit.retuned} wavelengths are said to be retuned, {anew} are"
+        yield from (f"{state.name}: {fault}" for fault in _lit(network, paths, state, lit, design))
+
+
+def _lit(network: Network, paths: Mapping[str, Lightpath], state: State, lit: Relit, design: Design) -> Iterator[str]:
+    """What is lit survives, what was there already is counted as such, circuits stay, what is retuned is counted."""
+    there = counts(network)
+    for group in lit.wavelengths:
+        route = paths[group.lightpath].route if group.lightpath in paths else None
+        if route is None or state.breaks(route):
+            yield f"{group.lightpath} is lit, which is broken"
+            continue
+        old = min(group.count, there.get((route.fibers, group.transponder, group.mode), 0))
+        if group.existing != old:
+            yield f"{group.existing} of {group.lightpath} are said to be there, there are {old}"
+    leased = [group for group in design.wavelengths if group.transponder in network.circuits]
+    now = [group for group in lit.wavelengths if group.transponder in network.circuits]
+    if now != [group for group in leased if not state.breaks(paths[group.lightpath].route)]:
+        yield "circuits are not those that are leased and stand"
+    anew = len(lit.channels) - sum((Counter(lit.channels) & Counter(design.channels)).values())
+    if lit.retuned != anew:
+        yield f"{lit.retuned} wavelengths are said to be retuned, {anew} are"
 
 
 def _stocked(
