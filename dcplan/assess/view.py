@@ -92,6 +92,8 @@ class NetworkView:
         if not wanted:
             return {}
         names = frozenset(name for name, _, _ in wanted)
+        if names <= fixed and self._carries(state, wanted):
+            return dict.fromkeys(sorted(names), 1.0)
         return max_min(
             self.lightpaths,
             self.design.lit_in(state.name).wavelengths,
@@ -103,6 +105,13 @@ class NetworkView:
             held=self._held(state, names),
             programs=self.programs,
         )
+
+    def _carries(self, state: State, wanted: Sequence[tuple[str, Pair, float]]) -> bool:
+        """The routes of the plan carry all that is wanted in a state, more than which fixed demands never get."""
+        carried: dict[str, float] = {}
+        for flow in self.flows(state):
+            carried[flow.demand] = carried.get(flow.demand, 0.0) + flow.gbps
+        return all(carried.get(name, 0.0) >= gbps * (1 - 1e-9) for name, _, gbps in wanted)
 
     def _held(self, state: State, names: frozenset[str]) -> dict[str, list[tuple[str, ...]]]:
         """The routes of demands that may take few: those of the plan in the state, else what is left when healthy."""
