@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.assess.ecmp import Ecmp
-    from dcplan.design.result import Infeasible
+    from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
@@ -153,6 +153,40 @@ def plan(
     return replace(found, options={**found.options, "existing": built})
 
 
+def reasons(
+    network: Network,
+    *,
+    solver: str = "highs",
+    time_limit_s: float | None = None,
+    max_nodes: int | None = None,
+    existing: Plan | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Irreducible:
+    """Why a network that has no plan has none, as few things as it takes, and what would suffice.
+
+    Of all that a user may change (demands, jobs, promises, fiber pairs, circuits, limits, schemes, margins), a set that
+    has no plan whatever else is dropped, while without any one of its members the others have one; and for each member
+    the least change of it alone that gives the whole file a plan. Many designs are tried: time_limit_s is for all of
+    them, max_nodes for each. UsageError with `policy.periods`, and where an existing plan does not fit the network.
+    """
+    from dcplan.beginning import begin, light_of, options_of
+    from dcplan.design.result import Infeasible
+    from dcplan.inherit import inherited
+    from dcplan.irreducible import irreducible, of_traffic
+    from dcplan.relaxing import Case
+
+    if network.policy.periods:
+        raise UsageError("reasons are looked for in one period: leave `policy.periods` out, and set the demands of one")
+    if existing is not None:
+        network = inherited(network, existing)
+    options = options_of(network, solver, time_limit_s, max_nodes, None, progress)
+    begun = begin(network, options)
+    if isinstance(begun.traffic, Infeasible):
+        return of_traffic(network, begun.states)
+    case = Case(network, begun.lines, begun.lightpaths, begun.traffic[1], begun.states)
+    return irreducible(case, options, light_of)
+
+
 def _plan(
     network: Network,
     *,
@@ -163,48 +197,31 @@ def _plan(
     progress: Callable[[str], None] | None,
 ) -> Plan | Infeasible:
     """The plan of a network without periods."""
-    from dcplan.design.circuits import lightpaths_of
-    from dcplan.design.collective import traffic_by_cost
-    from dcplan.design.engine import Options, design, least_usd
-    from dcplan.design.limits import longest_s
+    from dcplan.beginning import begin, options_of
+    from dcplan.design.engine import design
     from dcplan.design.result import Infeasible
-    from dcplan.model.states import promised_states
     from dcplan.pipeline import planned
 
     tell = progress or (lambda _line: None)
-    limits = network.policy.solver
-    most = limits.max_nodes if max_nodes is None else max_nodes
-    options = Options(
-        solver=solver,
-        time_limit_s=longest_s(limits.time_limit_s if time_limit_s is None else time_limit_s, most),
-        max_nodes=most,
-        gap=limits.gap if gap is None else gap,
-        progress=progress,
-    )
-    states = promised_states(network)
-    tell("link budgets")
-    light = optical.optics(network)
-    lightpaths = (*light.lightpaths, *lightpaths_of(network))
-    tell("parallelism plans")
-    cost = partial(least_usd, network, light.lines, lightpaths, states=states, options=options)
-    traffic = traffic_by_cost(network, states, cost, tell)
-    if isinstance(traffic, Infeasible):
-        return traffic
-    jobs, demands, tried = traffic
+    options = options_of(network, solver, time_limit_s, max_nodes, gap, progress)
+    begun = begin(network, options)
+    if isinstance(begun.traffic, Infeasible):
+        return begun.traffic
+    jobs, demands, tried = begun.traffic
     tell("design")
-    answer = design(network, light.lines, lightpaths, demands, states, options)
+    answer = design(network, begun.lines, begun.lightpaths, demands, begun.states, options)
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")
     stated = {
         "solver": answer.proof.solver,
         "time_limit_s": "none" if isinf(options.time_limit_s) else f"{options.time_limit_s:g}",
-        **({} if most is None else {"max_nodes": str(most)}),
+        **({} if options.max_nodes is None else {"max_nodes": str(options.max_nodes)}),
         "gap": f"{options.gap:g}",
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
     }
-    return planned(network, stated, light.lines, lightpaths, answer, states, jobs, tried)
+    return planned(network, stated, begun.lines, begun.lightpaths, answer, begun.states, jobs, tried)
 
 
 def open_plan(path: Path) -> Plan:

@@ -207,6 +207,28 @@ def _kind(choice: Choice) -> tuple[int, str, str]:
     return choice.lightpath, choice.part, choice.mode
 
 
+def possible(
+    network: Network,
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    demands: Sequence[Demand],
+    states: Sequence[State],
+    options: Options,
+) -> bool | None:
+    """Whether there is any design; None where the limits end the search before that is known."""
+    made = problem(network, lines, lightpaths, demands, states)
+    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
+    task, listed = _task(made, replace(options, gap=1.0), until)
+    if structural(made, lightpaths, listed, until) is not None:
+        return False
+    try:
+        if network.policy.scheme == "relight":
+            return isinstance(_result(task, listed, lightpaths, demands), Design)
+        return isinstance(_answer(task, listed), _Answer)
+    except SolverError:
+        return None
+
+
 def least_usd(
     network: Network,
     lines: Sequence[Line],

@@ -272,6 +272,39 @@ class Shortage:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """Something that a user may change, and that is needed for there to be no plan."""
+
+    kind: str
+    """demand, job, state, latency, scheme, routes, pairs, circuit, existing, targets, margins."""
+    name: str
+    """Of the demand, state, fiber, …"""
+    what: str
+    """In words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A single change to the file, everything else as it is."""
+
+    what: str
+    suffices: bool | None
+    """There is a plan then; none where time ran out before that was known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Irreducible:
+    """A set that has no plan by itself, whatever else is dropped; and what would suffice."""
+
+    members: tuple[Member, ...]
+    complete: bool
+    """Shown: without any one of them the others have a plan."""
+    changes: tuple[Change, ...]
+    tried: int
+    """Designs that were tried."""
+
+
+@dataclass(frozen=True, slots=True)
 class Infeasible:
     """No design: what is short, and which limit binds."""
 
@@ -283,3 +316,5 @@ class Infeasible:
     """In words, with numbers: after losing X, sites {a, b} need … to the rest, … can be lit."""
     shortages: tuple[Shortage, ...]
     """The least total shortage."""
+    irreducible: Irreducible | None = None
+    """Only where it was asked for."""

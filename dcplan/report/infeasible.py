@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Fact, Table, View, fixed, number_column, say, text_column
+from dcplan.report.sheet import Cell, Fact, Table, View, fixed, number_column, say, text_column
 from dcplan.units import rate
 
 if TYPE_CHECKING:
-    from dcplan.design.result import Infeasible
+    from dcplan.design.result import Infeasible, Irreducible
 
 ADVICE = {
     "fiber pairs": "give a fiber more pairs, add a fiber, allow a faster transponder, or promise less",
@@ -54,4 +54,34 @@ def view(answer: Infeasible, name: str) -> View:
         if rows
         else ()
     )
-    return View("infeasible", name, facts, (), tables)
+    return View("infeasible", name, facts, (), (*tables, *_reasons(answer.irreducible)))
+
+
+def _reasons(found: Irreducible | None) -> tuple[Table, ...]:
+    """The irreducible set, and what would suffice."""
+    if found is None:
+        return ()
+    note = "Whatever else is dropped from the file, these have no plan together; "
+    note += (
+        "without any one of them the others have one."
+        if found.complete
+        else "time ran out before it was shown that each of them is needed: allow more with --time-limit."
+    )
+    members = Table(
+        "irreducible",
+        "What has no plan together",
+        (text_column("what", "each of these is needed", 30),),
+        tuple((Cell(one.what, one.what),) for one in found.members),
+        note=f"{note} {found.tried} designs were tried.",
+        main=True,
+    )
+    words = {True: "yes", False: "not by itself", None: "not known"}
+    changes = Table(
+        "changes",
+        "What would suffice, one change at a time",
+        (text_column("what", "change", 30), text_column("suffices", "enough")),
+        tuple((say(change.what), Cell(words[change.suffices], change.suffices)) for change in found.changes),
+        note="The least change of each that was found, with everything else as it is in the file.",
+        main=True,
+    )
+    return members, changes

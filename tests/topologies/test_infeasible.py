@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +12,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dcplan import api
+from dcplan.cli.app import run
+from dcplan.cli.commands.plan import UNPLANNABLE
 from dcplan.design.result import Infeasible
 from dcplan.diagnostics import Severity
+from dcplan.errors import UsageError
+from dcplan.model.states import promised_states
+from dcplan.planfile import Plan
 from dcplan.report import infeasible
 from dcplan.report.text import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from dcplan.design.result import Member
+    from dcplan.model.network import Network
 
 FOLDER = Path(__file__).parents[2] / "topologies" / "infeasible"
 CAUSES = {
@@ -37,9 +48,11 @@ every = pytest.mark.parametrize("name", CAUSES)
 
 @cache
 def answer(name: str) -> Infeasible:
-    found = api.plan(api.load(FOLDER / f"{name}.yaml"))
+    """With the reasons that `--explain-infeasible` adds."""
+    network = api.load(FOLDER / f"{name}.yaml")
+    found = api.plan(network)
     assert isinstance(found, Infeasible)
-    return found
+    return replace(found, irreducible=api.reasons(network))
 
 
 def test_these_are_shipped_and_no_others() -> None:
@@ -66,3 +79,120 @@ def test_the_file_is_sound_and_says_what_it_shows(name: str) -> None:
     text = file.read_text(encoding="utf-8")
     assert "It shows: " in text
     assert text.startswith("# yaml-language-server: $schema=../../dcplan.schema.json\n")
+
+
+MANY_PAIRS = 60
+
+
+def edited(name: str, tmp_path: Path, kept: Sequence[Member]) -> Network:
+    """The file with all dropped but some members, by editing its text as a user would."""
+    network = api.load(FOLDER / f"{name}.yaml")
+    data = json.loads(json.dumps(network.document.data))
+    names = {(member.kind, member.name) for member in kept}
+    data["demands"] = {demand: about for demand, about in data["demands"].items() if ("demand", demand) in names}
+    for demand, about in data["demands"].items():
+        if ("latency", demand) not in names:
+            about.pop("max_latency_ms", None)
+        if ("scheme", demand) not in names and network.policy.scheme == "one-plus-one":
+            about["scheme"] = "reroute"
+    for fiber, about in data["fibers"].items():
+        if ("pairs", fiber) not in names:
+            about["pairs"] = MANY_PAIRS
+    failures = [state for state in promised_states(network) if ("state", state.name) in names]
+    data["failures"] = {f"f{i}": {"fibers": sorted(state.fibers)} for i, state in enumerate(failures)}
+    data["policy"]["survive"] = list(data["failures"])
+    if ("margins", "policy") not in names:
+        data["policy"] |= {"margin_db": 0, "ageing_db": 0, "repair_db_per_span": 0}
+    file = tmp_path / f"{name}.yaml"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return api.load(file, despite=UNPLANNABLE)
+
+
+@every
+def test_the_reasons_cannot_be_fewer(name: str, tmp_path: Path) -> None:
+    """They have no plan by themselves; without any one of them the others have one."""
+    reasons = answer(name).irreducible
+    assert reasons is not None
+    assert reasons.complete
+    assert isinstance(api.plan(edited(name, tmp_path, reasons.members), gap=1.0), Infeasible)
+    for member in reasons.members:
+        others = [one for one in reasons.members if one != member]
+        assert isinstance(api.plan(edited(name, tmp_path, others), gap=1.0), Plan), member
+
+
+def test_what_would_suffice_does(tmp_path: Path) -> None:
+    """One more pair on west, and less of either demand; a little less of the change is not enough."""
+    reasons = answer("fiber-pairs").irreducible
+    assert reasons is not None
+    assert [(change.what, change.suffices) for change in reasons.changes] == [
+        ("12.8 Tb/s for replica in place of 16.0 Tb/s", True),
+        ("9.60 Tb/s for gradients in place of 12.8 Tb/s", True),
+        ("no promise to survive the loss of fiber east", True),
+        ("2 pairs on west in place of 1", True),
+    ]
+    text = (FOLDER / "fiber-pairs.yaml").read_text(encoding="utf-8")
+    for old, new, planned in (
+        ("gbps: 16000", "gbps: 12800", True),
+        ("gbps: 16000", "gbps: 13300", False),
+        ("gbps: 12800", "gbps: 9600", True),
+        ("gbps: 12800", "gbps: 10100", False),
+        ("length_km: 61.9, type: g652d, pairs: 1", "length_km: 61.9, type: g652d, pairs: 2", True),
+    ):
+        file = tmp_path / "changed.yaml"
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        assert isinstance(api.plan(api.load(file), gap=1.0), Plan) == planned, (old, new)
+
+
+def test_a_single_change_that_is_not_enough_is_said() -> None:
+    reasons = answer("spectrum").irreducible
+    assert reasons is not None
+    assert ("without margins", False) in [(change.what, change.suffices) for change in reasons.changes]
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Also of a file whose errors say that it cannot be planned; and where there is a plan, that there is one."""
+    text = (FOLDER / "bridge.yaml").read_text(encoding="utf-8")
+    file = tmp_path / "bridge.yaml"
+    file.write_text(re.sub("  # dcplan: ignore.*", "", text), encoding="utf-8")
+    assert run(["plan", str(file)]) == 1
+    assert "DCP313" in capsys.readouterr().err
+    assert run(["plan", str(file), "--explain-infeasible"]) == 1
+    shown = capsys.readouterr()
+    assert "the promise to survive the loss of fiber long" in shown.out
+    assert "1 error let pass, 0 warnings: `dcplan validate" in shown.err
+    file.write_text(text.replace("survive: [any-fiber]", "survive: []"), encoding="utf-8")
+    assert run(["plan", str(file), "--explain-infeasible"]) == 0
+    assert "nothing to explain" in capsys.readouterr().err
+
+
+def test_time_that_is_too_short_is_said() -> None:
+    reasons = api.reasons(api.load(FOLDER / "latency.yaml"), time_limit_s=0.001)
+    assert not reasons.complete
+    assert {change.suffices for change in reasons.changes} <= {None, False}
+
+
+def test_a_job_that_no_network_could_serve(tmp_path: Path) -> None:
+    """Its sites are too far apart for its target: the job and its targets, whatever is lit."""
+    text = (FOLDER / "reach.yaml").read_text(encoding="utf-8")
+    text = text[: text.index("demands:")].replace(", regenerate: false", "")
+    job = (
+        "jobs:\n  far:\n    model: llama3-70b\n    accelerators: {dallas: 512, phoenix: 512}\n"
+        "    sequence_length: 8192\n    global_batch_tokens: 8388608\n    plans: {one: {tp: 8, pp: 4, across: pp}}\n"
+        "    targets: {max_overhead_percent: 0.01}\n"
+    )
+    file = tmp_path / "far.yaml"
+    file.write_text(f"{text}{job}policy: {{survive: []}}\n", encoding="utf-8")
+    network = api.load(file)
+    assert isinstance(api.plan(network), Infeasible)
+    reasons = api.reasons(network)
+    assert [(member.kind, member.name) for member in reasons.members] == [("job", "far"), ("targets", "far")]
+    assert [change.suffices for change in reasons.changes] == [True, True]
+
+
+def test_periods_are_refused(tmp_path: Path) -> None:
+    text = (FOLDER / "bridge.yaml").read_text(encoding="utf-8")
+    file = tmp_path / "grown.yaml"
+    periods = "survive: [any-fiber]\n  periods: [{name: now, after_years: 0}, {name: later, after_years: 2, demand_percent: 150}]"
+    file.write_text(text.replace("survive: [any-fiber]", periods), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"policy\.periods"):
+        api.reasons(api.load(file))

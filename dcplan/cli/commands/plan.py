@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +15,21 @@ from dcplan.cli import terminal
 from dcplan.cli.codes import INTERRUPTED, NO, OK
 from dcplan.cli.progress import progress
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dcplan.diagnostics import Finding
+
+UNPLANNABLE = frozenset({"DCP310", "DCP312", "DCP313", "DCP320", "DCP321", "DCP504"})
+"""Findings that say that there is no plan: sites cut off or parted, limits below light, fibers without a mode."""
 EPILOG = "Example: dcplan plan topologies/two-campus.yaml -o plan.json"
+
+
+def _warned(file: Path, found: Sequence[Finding]) -> str:
+    """How many warnings, and errors that were let pass, a file has."""
+    errors = sum(finding.rule.code in UNPLANNABLE for finding in found)
+    passed = f"{errors} {'error' if errors == 1 else 'errors'} let pass, " if errors else ""
+    return f"{passed}{len(found) - errors} warnings: `dcplan validate {file}`"
 
 
 def run(
@@ -49,6 +65,13 @@ def run(
         str | None,
         typer.Option(help="Of --fixed: fraction (largest common one of all demands), utilisation (least), latency."),
     ] = None,
+    explain_infeasible: Annotated[
+        bool,
+        typer.Option(
+            "--explain-infeasible",
+            help="Where there is no plan: a set of which each is needed for that, and what helps.",
+        ),
+    ] = False,
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="After --fixed, plan what to add at least cost so that all is carried.")
     ] = False,
@@ -67,9 +90,10 @@ def run(
 
     check_format(form)
     others = {"--solver": None if solver == "highs" else solver, "--time-limit": time_limit}
-    others |= {"--max-nodes": max_nodes, "--gap": gap}
+    others |= {"--max-nodes": max_nodes, "--gap": gap, "--explain-infeasible": explain_infeasible or None}
     standing.check(fixed=fixed, upgrade=upgrade, objective=objective, others=others)
-    network = api.load(file, warn=lambda found: terminal.say(f"{len(found)} warnings: `dcplan validate {file}`"))
+    despite = UNPLANNABLE if explain_infeasible else frozenset[str]()
+    network = api.load(file, despite=despite, warn=lambda found: terminal.say(_warned(file, found)))
     old = None if existing is None else api.open_plan(existing)
     if old is not None and network.topology.existing is not None:
         terminal.say(f"note: {existing} says what is lit already, not `existing` in {file}")
@@ -78,16 +102,13 @@ def run(
         if not upgrade:
             return code
         terminal.emit("\n")
+    limits = partial(dict[str, Any], solver=solver, time_limit_s=time_limit, max_nodes=max_nodes, existing=old)
     with progress() as tell:
-        answer = api.plan(
-            network,
-            solver=solver,
-            time_limit_s=time_limit,
-            max_nodes=max_nodes,
-            gap=gap,
-            existing=old,
-            progress=tell,
-        )
+        answer = api.plan(network, **limits(gap=gap, progress=tell))
+        if explain_infeasible and not isinstance(answer, Plan):
+            answer = replace(answer, irreducible=api.reasons(network, **limits(progress=tell)))
+    if explain_infeasible and isinstance(answer, Plan):
+        terminal.say("note: there is a plan, so --explain-infeasible had nothing to explain")
     width, colour = terminal.width(), terminal.colour(sys.stdout)
     if not isinstance(answer, Plan):
         terminal.emit(draw(infeasible.view(answer, network.topology.name), form, width, colour=colour))

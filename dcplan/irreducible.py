@@ -1,0 +1,217 @@
+"""Why there is no plan, as few things as it takes: a set of which none can be left out, and what would suffice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dcplan.design.engine import possible
+from dcplan.design.filter import conflict
+from dcplan.design.limits import now_s
+from dcplan.design.problem import whole_rate
+from dcplan.design.result import Change, Infeasible, Irreducible, Member
+from dcplan.design.traffic import job_traffic
+from dcplan.relaxing import (
+    MARGINS,
+    members,
+    pairs_in_words,
+    plenty,
+    with_limit,
+    with_margins,
+    with_pairs,
+    with_share,
+    without,
+    without_targets,
+)
+from dcplan.units import rate, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dcplan.design.engine import Options
+    from dcplan.model.network import Network
+    from dcplan.model.states import State
+    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.relaxing import Case
+
+    Light = Callable[[Network], tuple[tuple[Line, ...], tuple[Lightpath, ...]]]
+    """Lines and lightpaths of a network, circuits among them."""
+
+EACH_S = 20.0
+"""Longest time for one design that is tried [s]."""
+LITTLE = 0.01
+"""A share of a rate below which a demand may as well be left out."""
+FURTHER = 16.0
+"""A latency limit is not raised beyond so many times what it is."""
+HALVINGS = 10
+"""Halvings of a share: it is found to a thousandth."""
+
+
+@dataclass(slots=True)
+class _Trial:
+    """Designs tried on changed cases, as long as time is left."""
+
+    case: Case
+    options: Options
+    light: Light
+    until_s: float
+    tried: int = 0
+    bare: tuple[tuple[Line, ...], tuple[Lightpath, ...]] | None = None
+    """Lines and lightpaths without margins."""
+    said: Callable[[str], None] = field(default=lambda _: None)
+
+    def possible(self, case: Case) -> bool | None:
+        """Whether there is any design; None where time runs out."""
+        left_s = self.until_s - now_s()
+        if left_s <= 0:
+            return None
+        self.tried += 1
+        self.said(f"reasons: {self.tried} designs tried")
+        options = replace(self.options, time_limit_s=min(EACH_S, left_s), progress=None)
+        return possible(case.network, case.lines, case.lightpaths, case.demands, case.states, options)
+
+    def without_margins(self, case: Case) -> Case:
+        """The case in which light need keep no margin."""
+        if self.bare is None:
+            self.bare = self.light(with_margins(self.case.network, 0.0))
+        network = with_margins(case.network, 0.0)
+        return replace(case, network=network, lines=self.bare[0], lightpaths=self.bare[1])
+
+
+def irreducible(case: Case, options: Options, light: Light) -> Irreducible:
+    """The reasons of a case that has no plan. `options`: its time limit is for all designs that are tried together."""
+    trial = _Trial(case, options, light, now_s() + options.time_limit_s, said=options.progress or (lambda _: None))
+    every = tuple(members(case))
+
+    def kept(some: frozenset[Member]) -> bool | None:
+        gone = [member for member in every if member not in some]
+        changed = without(case, gone, every)
+        if any(member.kind == "margins" for member in gone):
+            changed = trial.without_margins(changed)
+        return trial.possible(changed)
+
+    found = conflict(every, kept)
+    changes = tuple(change for member in found.things for change in _changes(trial, member))
+    return Irreducible(found.things, found.complete, changes, trial.tried)
+
+
+def of_traffic(network: Network, states: Sequence[State]) -> Irreducible:
+    """The reasons why a job has no traffic that a network could carry: it, its targets, a promise that parts it."""
+    job = next(job for job in network.jobs if isinstance(job_traffic(network, job, states), Infeasible))
+    asked = Member("job", job, f"job {job}")
+    targets = Member("targets", job, f"the targets of job {job}")
+    failures = [state for state in states if not state.healthy]
+    promises = {Member("state", one.name, f"the promise to survive the loss of {one.name}"): one for one in failures}
+    tried = []
+
+    def kept(some: frozenset[Member]) -> bool | None:
+        tried.append(some)
+        if asked not in some:
+            return True
+        left = [state for state in states if state.healthy or any(promises.get(one) == state for one in some)]
+        changed = network if targets in some else without_targets(network, job)
+        return not isinstance(job_traffic(changed, job, left), Infeasible)
+
+    every = (asked, targets, *promises)
+    found = conflict(every, kept)
+    alone = frozenset(every)
+    said = {"job": f"without job {job}", "targets": f"looser targets of job {job}"}
+    changes = tuple(
+        Change(said.get(one.kind, f"no promise to survive the loss of {one.name}"), kept(alone - {one}))
+        for one in found.things
+    )
+    return Irreducible(found.things, found.complete, changes, len(tried))
+
+
+def _changes(trial: _Trial, member: Member) -> Iterator[Change]:
+    """The least change of a member that suffices, with everything else as it is in the file."""
+    if member.kind == "pairs":
+        yield _more_pairs(trial, member.name)
+    elif member.kind == "demand":
+        yield _less_rate(trial, member.name)
+    elif member.kind == "latency":
+        yield _more_latency(trial, member.name)
+    elif member.kind == "margins":
+        yield _less_margin(trial)
+    else:
+        said = {
+            "job": f"without job {member.name}",
+            "state": f"no promise to survive the loss of {member.name}",
+            "scheme": f"{member.name} rerouted in place of two ways at once",
+            "routes": f"any number of routes for {member.name}",
+            "circuit": f"more modules of circuit {member.name}",
+            "existing": "existing.removable: true",
+        }
+        yield Change(said[member.kind], trial.possible(without(trial.case, [member], [member])))
+
+
+def _more_pairs(trial: _Trial, fiber: str) -> Change:
+    case = trial.case
+    has = case.network.fibers[fiber].pairs
+
+    def enough(more: int) -> bool | None:
+        return trial.possible(replace(case, network=with_pairs(case.network, {fiber: more})))
+
+    most, more = plenty(case), 1
+    while more < most and not (found := enough(more)):
+        if found is None:
+            return Change(f"more pairs on {fiber}", None)
+        more *= 2
+    if more >= most:
+        return Change(f"any number of pairs on {fiber}", enough(most))
+    low, high = more // 2, more
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return Change(f"{pairs_in_words(has + high)} on {fiber} in place of {has}", suffices=True)
+
+
+def _less_rate(trial: _Trial, demand: str) -> Change:
+    """The largest share of the rate with which there is a plan."""
+    asked = next(whole_rate(one, trial.case.states) for one in trial.case.demands if one.id == demand)
+    first = trial.possible(with_share(trial.case, demand, 0.0))
+    if not first:
+        return Change(f"without demand {demand}", first)
+    share = _largest(lambda part: trial.possible(with_share(trial.case, demand, part)))
+    if share <= LITTLE:
+        return Change(f"without demand {demand}", suffices=True)
+    return Change(f"{rate(share * asked)} for {demand} in place of {rate(asked)}", suffices=True)
+
+
+def _more_latency(trial: _Trial, demand: str) -> Change:
+    """The least latency limit with which there is a plan."""
+    limit_ms = next(one.max_latency_ms for one in trial.case.demands if one.id == demand) or 0.0
+    far = trial.possible(with_limit(trial.case, demand, FURTHER * limit_ms))
+    if not far:
+        return Change(f"any latency limit of {demand} up to {significant(FURTHER * limit_ms)} ms", far)
+    part = _largest(lambda part: trial.possible(with_limit(trial.case, demand, limit_ms * FURTHER ** (1 - part))))
+    needed_ms = limit_ms * FURTHER ** (1 - part)
+    return Change(f"{demand} allows {significant(needed_ms)} ms in place of {limit_ms:g}", suffices=True)
+
+
+def _less_margin(trial: _Trial) -> Change:
+    """The largest share of all margins with which there is a plan."""
+
+    def enough(share: float) -> bool | None:
+        network = with_margins(trial.case.network, share)
+        lines, lightpaths = trial.light(network)
+        return trial.possible(replace(trial.case, network=network, lines=lines, lightpaths=lightpaths))
+
+    none = enough(0.0)
+    if not none:
+        return Change("without margins", none)
+    share = _largest(enough)
+    policy = trial.case.network.policy
+    less = ", ".join(
+        f"{name}: {significant(share * getattr(policy, name))}" for name in MARGINS if getattr(policy, name)
+    )
+    return Change(less, suffices=True)
+
+
+def _largest(enough: Callable[[float], bool | None]) -> float:
+    """By halving, a share below 1 that is enough where 0 is, close to the largest; not known counts as not enough."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return low
