@@ -192,7 +192,8 @@ def test_a_job_that_no_network_could_serve(tmp_path: Path) -> None:
 def test_periods_are_refused(tmp_path: Path) -> None:
     text = (FOLDER / "bridge.yaml").read_text(encoding="utf-8")
     file = tmp_path / "grown.yaml"
-    periods = "survive: [any-fiber]\n  periods: [{name: now, after_years: 0}, {name: later, after_years: 2, demand_percent: 150}]"
+    later = "{name: later, after_years: 2, demand_percent: 150}"
+    periods = f"survive: [any-fiber]\n  periods: [{{name: now, after_years: 0}}, {later}]"
     file.write_text(text.replace("survive: [any-fiber]", periods), encoding="utf-8")
     with pytest.raises(UsageError, match=r"policy\.periods"):
         api.reasons(api.load(file))
