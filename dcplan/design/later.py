@@ -26,6 +26,7 @@ RESOLVED_CHOICES = 40
 """Up to this many choices the worth is found by sizing anew; above, by the relaxation."""
 RESOLVED_S = 10.0
 """Longest time for each of them [s]."""
+NOTHING = "one ms more would save nothing"
 LISTED = 10
 """Demands of which it is worked out, in file order."""
 
@@ -33,16 +34,25 @@ LISTED = 10
 def limits(task: Task, sized: Sized, loop: Loop) -> Iterator[Binding]:
     """Of each demand whose latency limit had to be watched: what one more millisecond saves.
 
-    A limit that the cheapest routing keeps anyway is worth nothing and not listed.
+    A limit that the cheapest routing keeps anyway is worth nothing and not listed; those of which one millisecond more
+    saves nothing are listed together.
     """
+    idle: dict[str, list[str]] = {}
     held = [d for d in sorted(task.ways) if task.problem.demands[d].max_latency_ms is not None]
     for d in held[:LISTED]:
         if task.until.over:
-            return
+            break
         demand = task.problem.demands[d]
         limit_ms = demand.max_latency_ms or 0.0
-        what = f"demand {demand.id}: at most {limit_ms:g} ms one way"
-        yield Binding(what, _worth(task, sized, loop, d, replace(demand, max_latency_ms=limit_ms + MORE_MS)))
+        worth = _worth(task, sized, loop, d, replace(demand, max_latency_ms=limit_ms + MORE_MS))
+        if worth.startswith(NOTHING):
+            idle.setdefault(worth, []).append(demand.id)
+        else:
+            yield Binding(f"demand {demand.id}: at most {limit_ms:g} ms one way", worth)
+    for worth, names in idle.items():
+        yield Binding(
+            f"latency limit of {', '.join(names)}", worth + (", of any of them alone" if len(names) > 1 else "")
+        )
 
 
 def _worth(task: Task, sized: Sized, loop: Loop, d: int, later: Demand) -> str:
@@ -57,7 +67,7 @@ def _worth(task: Task, sized: Sized, loop: Loop, d: int, later: Demand) -> str:
     if saved_usd is None:
         return "not known: the search was ended"
     if saved_usd <= max(1.0, task.gap * sized.cost_usd):
-        return f"one ms more would save nothing{how}"
+        return NOTHING + how
     return f"one ms more would save {least}{money(saved_usd)}{how}"
 
 

@@ -40,7 +40,7 @@ def test_one_ms_that_changes_nothing_is_worth_nothing():
     fibers = {"short": ("a", "b", 100, 2, DEAR), "far": ("a", "b", 800, 2, {"lease_usd_per_km_year": 0})}
     net = factory.network(["a", "b"], fibers, {"scheme": "none"})
     found = worth(solved(net, factory.lightpaths(net), [factory.demand(net, "d", "a", "b", 700, max_latency_ms=0.6)]))
-    assert found["demand d: at most 0.6 ms one way"] == "one ms more would save nothing"
+    assert found["latency limit of d"] == "one ms more would save nothing"
 
 
 def test_above_so_many_choices_it_is_the_relaxation_that_saves(monkeypatch):
