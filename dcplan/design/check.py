@@ -14,10 +14,12 @@ from dcplan.design.formulation import TBPS
 from dcplan.design.pathlp import PathLp, Routed
 from dcplan.design.reroute import Traffic, near_of, rerouted
 from dcplan.design.resources import resources
+from dcplan.errors import DcplanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.limits import Until
     from dcplan.design.problem import Hop, Problem
     from dcplan.design.ways import Way
 
@@ -34,6 +36,10 @@ KEPT_LOADS = 4
 """Loads that are kept of each state: what they fit, carries it."""
 
 
+class UncheckedError(DcplanError):
+    """Time is up before every state was looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Short:
     """What is short in a state: who bears it, and a violated inequality."""
@@ -48,7 +54,12 @@ class StateChecker(Protocol):
     """Answers, for one purchase, which states it cannot carry."""
 
     def broken(
-        self, counts: Sequence[float], states: Sequence[int], enough: int, aside: Mapping[Hop, float] | None = None
+        self,
+        counts: Sequence[float],
+        states: Sequence[int],
+        enough: int,
+        aside: Mapping[Hop, float] | None = None,
+        until: Until | None = None,
     ) -> list[Short]:
         """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`.
 
@@ -75,12 +86,24 @@ class StateCheck:
         self.counted = {"known": 0, "rerouted": 0, "solved": 0}
 
     def broken(
-        self, counts: Sequence[float], states: Sequence[int], enough: int, aside: Mapping[Hop, float] | None = None
+        self,
+        counts: Sequence[float],
+        states: Sequence[int],
+        enough: int,
+        aside: Mapping[Hop, float] | None = None,
+        until: Until | None = None,
     ) -> list[Short]:
-        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`."""
+        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`.
+
+        UncheckedError where time is up before any of them was found and before all were looked at.
+        """
         rooms = self._rooms(counts, aside)
         found: list[Short] = []
         for state in states:
+            if until is not None and until.over:
+                if found:
+                    break
+                raise UncheckedError("time is up before every state was looked at")
             if not self.asked[state].any() or self._carried(state, rooms[state]):
                 continue
             short = self._solved(state, rooms[state], self.table.rates[state], converge=False)

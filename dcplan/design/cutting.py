@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.aside import across, aside_of
-from dcplan.design.check import StateCheck, StateChecker
+from dcplan.design.check import StateCheck, StateChecker, UncheckedError
 from dcplan.design.cuts import Cut
 from dcplan.design.explore import explored
 from dcplan.design.few import NOBODY, Few, write_in_few
@@ -198,7 +198,10 @@ def root(loop: Loop) -> bool:
             raise SolverError("the relaxation of the design problem gave no answer")
         stalled = 0 if loop.linear.objective > best + STALL * abs(best) else stalled + 1
         best = max(best, loop.linear.objective)
-        found = separate(loop, loop.linear.values)
+        try:
+            found = separate(loop, loop.linear.values, until=loop.task.until)
+        except UncheckedError:
+            break
         if not found or loop.task.until.over or (loop.rounding and stalled >= STALLED):
             break
     if loop.linear.solve() != "optimal":  # so that there is a dual for each row
@@ -219,10 +222,11 @@ def keep_tight(loop: Loop) -> None:
     loop.program.rows.extend(held.row for held in loop.cuts.values())
 
 
-def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
+def separate(loop: Loop, values: Sequence[float], *, every: bool = False, until: Until | None = None) -> int:
     """Add inequalities that the values break; zero means that every state can be carried.
 
-    States are only checked where no cut between shores is broken, or with `every`.
+    States are only checked where no cut between shores is broken, or with `every`. UncheckedError where that is not
+    finished by `until`.
     """
     import numpy as np
 
@@ -230,7 +234,7 @@ def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int
     added = _between_shores(loop, point)
     if loop.check is None or (added and not every):
         return added
-    short = _broken_states(loop, loop.check, point)
+    short = _broken_states(loop, loop.check, point, until)
     if not short:
         return added
     more = 0
@@ -245,12 +249,12 @@ def separate(loop: Loop, values: Sequence[float], *, every: bool = False) -> int
     return added + more
 
 
-def _broken_states(loop: Loop, check: StateChecker, point: Any) -> list[Cut]:
+def _broken_states(loop: Loop, check: StateChecker, point: Any, until: Until | None) -> list[Cut]:
     """A broken inequality for each broken state, those first that were broken lately; ends after enough of them."""
     problem = loop.task.problem
     order = sorted(loop.table.ruling, key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))
     counts = point[list(loop.bought.wavelengths)]
-    short = check.broken(counts, order, STATES_PER_ROUND, aside_of(loop.bought, point))
+    short = check.broken(counts, order, STATES_PER_ROUND, aside_of(loop.bought, point), until)
     loop.rank = {k: value * FADE for k, value in loop.rank.items() if value > 1e-3}
     for one in short:
         loop.rank[one.state] = loop.rank.get(one.state, 0.0) + 1.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.check import UncheckedError
 from dcplan.design.cutting import separate, whole
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import TBPS
@@ -35,8 +35,11 @@ def augmented(loop: Loop, values: Sequence[float], below: float = inf) -> tuple[
         bought = _at_least(loop, floor, below)
         if bought is None:
             return None
-        if not separate(loop, bought, every=loop.shore_cuts.complete):
-            return bought
+        try:
+            if not separate(loop, bought, every=loop.shore_cuts.complete, until=loop.task.until):
+                return bought
+        except UncheckedError:
+            return None
         floor = _carried_tbps(loop, bought)
     return None
 
@@ -63,12 +66,3 @@ def _at_least(loop: Loop, floor_tbps: Sequence[float], below: float) -> tuple[fl
     program = Program(columns, [*loop.program.rows, *floors])
     solved = solve_again(loop.task.solver, program, loop.task.until.limits(GAP, NODES))
     return whole(loop, solved.values) if solved.objective is not None else None
-
-
-def within(loop: Loop, lower: dict[int, float], upper: dict[int, float]) -> Program:
-    """The master with other bounds on some columns."""
-    columns = [
-        replace(column, lower=lower.get(i, column.lower), upper=upper.get(i, column.upper))
-        for i, column in enumerate(loop.program.columns)
-    ]
-    return Program(columns, loop.program.rows)

@@ -10,10 +10,11 @@ from dcplan.design.aside import times_across
 from dcplan.design.bonds import bonds, members, neighbours, parts, small
 from dcplan.design.cuts import Cut, pair_capacity_gbps
 from dcplan.design.formulation import TBPS
-from dcplan.design.rounding import LEAST_PART, TINY, spread_out
+from dcplan.design.rounding import TINY
+from dcplan.design.tightness import Side, least_left, rounded_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from dcplan.design.arrays import Arrays
     from dcplan.design.formulation import Bought
@@ -30,26 +31,6 @@ NEAR = 4.0
 """Shores with less to spare than so many of the largest wavelength or pair are looked at in each round."""
 MOST_CELLS = 40_000_000
 """Pairs of sites × shores that are kept, 4 bytes each."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """What can be bought across a cut: wavelengths and modules, or lit pairs and modules."""
-
-    columns: Any
-    """(items,) column of the master"""
-    joint: Any
-    """(items,) pair of sites that it joins"""
-    tbps: Any
-    """(items,) capacity of one [Tb/s]"""
-    lost: tuple[Any, ...]
-    """Of each state: the items that it takes."""
-    kinds: Any
-    """(kinds,) the distinct capacities [Tb/s]"""
-    kind: Any
-    """(items,) index into `kinds`"""
-    least: Any
-    """(items,) bought in any case"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +140,7 @@ class ShoreCuts:
         np.add.at(found, tuple(self.table.demands.T), self.table.rates[state])
         return found + found.T
 
-    def _side(self, bought: Bought, least: Any, *, over_paths: bool) -> _Side:
+    def _side(self, bought: Bought, least: Any, *, over_paths: bool) -> Side:
         import numpy as np
 
         table = self.table
@@ -174,7 +155,7 @@ class ShoreCuts:
             tbps, alive = np.concatenate([full, tbps]), np.concatenate([table.fiber_alive, alive], axis=1)
         kinds, kind = np.unique(np.round(tbps, 9), return_inverse=True)
         lost = tuple(np.flatnonzero(~row) for row in alive)
-        return _Side(columns, joint, tbps, lost, kinds, kind, least[columns])
+        return Side(columns, joint, tbps, lost, kinds, kind, least[columns])
 
     def sight(self, point: Any, *, every: bool) -> Sight:
         """How tight the cuts are at a point: of every shore, or of those that were near when all were looked at."""
@@ -185,7 +166,7 @@ class ShoreCuts:
             shores = np.arange(len(self.shores)) if every else self._near[s]
             cross, need = (self._cross, self._need) if every else (self._cross[:, shores], self._need[:, shores])
             gbps = point[side.columns] * side.tbps / TBPS
-            share, state = self._least_left(cross, need, side.joint, side.lost, gbps)
+            share, state = least_left(cross, need, self._row_of, self.table.ruling, side.joint, side.lost, gbps)
             asked = need[self._row_of[state], np.arange(len(shores))] * TBPS
             left = np.full(len(share), np.inf)
             np.multiply(share, asked, out=left, where=np.isfinite(share))
@@ -207,7 +188,7 @@ class ShoreCuts:
 
     def _broken(
         self,
-        side: _Side,
+        side: Side,
         point: Any,
         shores: Any,
         share: Any,
@@ -222,7 +203,7 @@ class ShoreCuts:
         several: list[tuple[Any, float | None]] = [(-share, None)]
         if rounding and len(shores):
             need = self._need[self._row_of[state], shores] * TBPS
-            several += self._rounded(side, point, shores, state, need)
+            several += rounded_all(side, self._cross[:, shores], point, state, need)
         by = np.stack([one for one, _ in several])
         ranks = np.argsort(-by, axis=0, kind="stable")[:2]
         worst = np.take_along_axis(by, ranks, axis=0)
@@ -232,81 +213,6 @@ class ShoreCuts:
             for r, m in zip(rank, i, strict=True)
             if worst[r, m] > above
         ]
-
-    def _least_left(self, cross: Any, need: Any, joint: Any, lost: Sequence[Any], gbps: Any) -> tuple[Any, Any]:
-        """Per shore, the least that is left in any state as a share of the need, and that state.
-
-        cross: (pairs of sites, shores); need: (rows of rates, shores); joint: of each item, the pair of sites that it
-        joins; lost: of each state, the items it takes; gbps: of each item, what is bought. Infinite where no state
-        needs anything.
-        """
-        import numpy as np
-
-        size = len(self._joints)
-        full = _spread(cross, np.bincount(joint, weights=gbps, minlength=size))
-        least = np.full(cross.shape[1], np.inf)
-        state = np.zeros(cross.shape[1], dtype=np.intp)
-        seen: set[int] = set()
-        asked = [np.where(row > TINY, row, np.nan) for row in need]
-        for k in self.table.ruling:
-            gone = np.bincount(joint[lost[k]], weights=gbps[lost[k]], minlength=size)
-            row = int(self._row_of[k])
-            if not gone.any():
-                if row in seen:
-                    continue
-                seen.add(row)
-            share = (full - _spread(cross, gone)) / asked[row] - 1.0
-            worse = share < least
-            least[worse] = share[worse]
-            state[worse] = k
-        return least, state
-
-    def _rounded(self, side: _Side, point: Any, near: Any, state: Any, need: Any) -> list[tuple[Any, float]]:
-        """Of some shores in their worst states: by what share each rounding is missed, with its divisor.
-
-        The same as `rounding.rounded`, of all shores at once: what crosses is counted by kind of capacity.
-        """
-        import numpy as np
-
-        kept = self._amounts(side, side.least, near, state)
-        more = self._amounts(side, point[side.columns] - side.least, near, state)
-        left = need - (side.kinds[:, None] * kept).sum(axis=0)
-        found = []
-        for divisor in spread_out(side.kinds):
-            q = left / divisor
-            part = q - np.floor(q + TINY)
-            changed = (part >= LEAST_PART) & (q > 0)
-            part, have, base = np.where(changed, part, 1.0), np.zeros(len(near)), np.zeros(len(near))
-            for kind, bought, there in zip(side.kinds, more, kept, strict=True):
-                whole = np.floor(kind / divisor + TINY)
-                lifted = whole + np.minimum(1.0, max(0.0, kind / divisor - whole) / part)
-                have += lifted * bought
-                base += lifted * there
-            asked = np.ceil(q - TINY)
-            missing = (asked - have) / np.where(changed, asked + base, 1.0)
-            found.append((np.where(changed, missing, -np.inf), float(divisor)))
-        return found
-
-    def _amounts(self, side: _Side, bought: Any, near: Any, state: Any) -> Any:
-        """(kinds, shores) how many of each kind cross some shores and survive their worst states."""
-        import numpy as np
-
-        if not bought.any():
-            return np.zeros((len(side.kinds), len(near)))
-        size = len(self._joints)
-        cell = side.kind * size + side.joint
-
-        def spread(items: Any, cross: Any) -> Any:
-            several = np.bincount(cell[items], weights=bought[items], minlength=len(side.kinds) * size)
-            return np.stack([_spread(cross, one) for one in several.reshape(len(side.kinds), size)])
-
-        cross = self._cross[:, near]
-        amounts = spread(slice(None), cross)
-        for k in np.unique(state):
-            if len(side.lost[k]):
-                here = np.flatnonzero(state == k)
-                amounts[:, here] -= spread(side.lost[k], cross[:, here])
-        return amounts
 
     def tightest(self, capacity_gbps: Any, pairs: Any, most: int) -> list[tuple[int, int, bool]]:
         """(shore, its worst state, over wavelengths or over fiber pairs) with the least left relative to the need."""
@@ -328,7 +234,7 @@ class ShoreCuts:
         found: list[tuple[float, int, int, bool]] = []
         for joint, alive, gbps, over_paths in sides:
             lost = [np.flatnonzero(~row) for row in alive]
-            share, state = self._least_left(self._cross, self._need, joint, lost, gbps)
+            share, state = least_left(self._cross, self._need, self._row_of, self.table.ruling, joint, lost, gbps)
             order = np.argsort(share, kind="stable")[:most]
             found += [
                 (float(share[shore]), int(shore), int(state[shore]), over_paths)
@@ -389,16 +295,6 @@ class ShoreCuts:
 
     def _crossing(self, shore: int, joint: Any) -> Any:
         return self._cross[joint, shore] > 0
-
-
-def _spread(cross: Any, amounts: Any) -> Any:
-    """Per shore Σ of what crosses it. Not by BLAS: its threads wait on each other, and add up in their own order."""
-    import numpy as np
-
-    total = np.zeros(cross.shape[1])
-    for joint in np.flatnonzero(amounts).tolist():
-        total += amounts[joint] * cross[joint]
-    return total
 
 
 def _spans(problem: Problem, table: Arrays) -> list[tuple[int, int]]:

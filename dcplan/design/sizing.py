@@ -8,10 +8,11 @@ on the whole model at any time.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.cutting import ROOT_ROUNDS, Loop, Task, cost, root, separate, start, whole
+from dcplan.design.check import UncheckedError
+from dcplan.design.cutting import Loop, Task, cost, root, separate, start, whole
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
@@ -35,9 +36,8 @@ LAST_S = 10.0
 SPARED = 0.25
 """Share of the time that is left to the rescue while there is no answer yet; no more than `LAST_S`."""
 RESCUE_NODES = 1000
-"""Nodes of each of its solves: without a time limit it must end too."""
-ROUNDING = 1e-6
-"""A share of a wavelength or pair that is rounding."""
+RESCUE_GAP = 0.05
+"""Of each of its solves: without a time limit it must end too."""
 TIE_NODES = 100
 TIE_CHOICES = 400
 """Nodes of the tie-break after the optimum, and the number of choices above which it is skipped."""
@@ -130,7 +130,7 @@ def _search(loop: Loop) -> _Best | None:
 
 def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> int:
     """How many inequalities a purchase of the master breaks; it, or what it leads to, is offered."""
-    broken = separate(loop, values, every=loop.shore_cuts.complete)
+    broken = _broken(loop, values, every=loop.shore_cuts.complete)
     if not broken:
         _offer(loop, best, values)
     elif loop.bought.pairs:
@@ -140,15 +140,24 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
     return broken
 
 
+def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
+    """How many inequalities values break, 1 at least where time is up before that is known."""
+    try:
+        return separate(loop, values, every=every, until=loop.task.until)
+    except UncheckedError:
+        return 1
+
+
 def _offer(loop: Loop, best: _Best, values: tuple[float, ...] | None) -> None:
     if values is not None:
         best.offer(values, cost(loop, values))
 
 
 def _say(loop: Loop, best: _Best) -> None:
+    found = "no design yet" if best.values is None else f"cost US$ {best.cost / USD:,.0f}"
+    gap = "" if best.values is None else f" ({100 * relative_gap(best.cost, best.bound):.2f} %)"
     loop.task.say(
-        f"cost US$ {best.cost / USD:,.0f}, bound US$ {best.bound / USD:,.0f}, "
-        f"{100 * relative_gap(best.cost, best.bound):.2f}%, {loop.checked} states, {len(loop.cuts)} cuts"
+        f"{found}, bound US$ {best.bound / USD:,.0f}{gap}, {loop.checked} states checked, {len(loop.cuts)} cuts"
     )
 
 
@@ -165,81 +174,35 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
         if solved.objective is None or (solved.bound or -inf) >= best.cost:
             return
         found = whole(loop, solved.values)
-        if not separate(loop, found):
+        if not _broken(loop, found):
             best.offer(found, cost(loop, found))
             return
 
 
 def _rescue(loop: Loop, best: _Best) -> None:
-    """When time is up without an answer: round the relaxation up; failing that, add until every state is carried."""
+    """When time is up without an answer: add to what the relaxation buys, to nothing, or solve loosely again and again.
+
+    The last of these keeps nothing that was bought before: some seconds may be enough where pairs are few.
+    """
     until = loop.task.until.extended(LAST_S)
     loop.task = replace(loop.task, until=until)
-    while not until.sooner(LAST_S / 4).over:
-        up = _rounded_up(loop)
-        if up is not None and not separate(loop, up):
-            best.offer(up, cost(loop, up))
+    for begun in (loop.linear.values, loop.least):
+        _offer(loop, best, augmented(loop, begun))
+        if best.values is not None:
             return
-        if up is None or loop.linear.solve() != "optimal":
-            break
-    floor = [0.0] * len(loop.program.columns)
-    for _ in range(ROOT_ROUNDS):
-        columns = [
-            replace(column, lower=min(low, column.upper))
-            for column, low in zip(loop.program.columns, floor, strict=True)
-        ]
-        solved = solve_again(loop.task.solver, Program(columns, loop.program.rows), until.limits(0.05, RESCUE_NODES))
-        if solved.objective is None or until.over:
+    while not until.over:
+        solved = solve_again(loop.task.solver, loop.program, until.limits(RESCUE_GAP, RESCUE_NODES))
+        if solved.objective is None:
             break
         values = whole(loop, solved.values)
-        if not separate(loop, values):
-            best.offer(values, cost(loop, values))
+        if not _broken(loop, values):
+            _offer(loop, best, values)
             return
-        floor = [value if column.integer else 0.0 for column, value in zip(columns, values, strict=True)]
     if best.reason == "interrupted":
         raise StoppedError("interrupted before any design was found")
     raise SolverError(
         f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
     )
-
-
-def _rounded_up(loop: Loop) -> tuple[float, ...] | None:
-    """What the relaxation buys, each wavelength and then each pair rounded up; None where there are not so many."""
-    values, columns = list(loop.linear.values), loop.program.columns
-    for i in loop.bought.wavelengths:
-        values[i] = float(ceil(values[i] - ROUNDING))
-    _picked(loop, values)
-    fiber_of = {i: fiber for fiber, i in loop.bought.pairs.items()}
-    set_up = set(loop.bought.opened.values()) - {loop.bought.opened.get(fiber) for fiber in fiber_of.values()}
-    needed = dict.fromkeys(fiber_of, 0.0)
-    for row in loop.program.rows[: loop.base]:
-        pair = next((i for i, value in row.terms.items() if i in fiber_of and value < 0), None)
-        if pair is not None and row.upper == 0:
-            taken = sum(value * values[i] for i, value in row.terms.items() if i != pair)
-            needed[pair] = max(needed[pair], float(ceil(taken / -row.terms[pair] - ROUNDING)))
-    for pair, count in needed.items():
-        values[pair] = count
-        if fiber_of[pair] in loop.bought.opened:
-            values[loop.bought.opened[fiber_of[pair]]] = float(count > 0)
-    for row in loop.program.rows[: loop.base]:
-        opens = next((i for i, value in row.terms.items() if i in set_up and value < 0), None)
-        if opens is not None and any(values[i] > 0 for i in row.terms if i != opens):
-            values[opens] = 1.0
-    most = all(values[i] <= columns[i].upper for i in (*loop.bought.wavelengths, *fiber_of))
-    return tuple(values) if most else None
-
-
-def _picked(loop: Loop, values: list[float]) -> None:
-    """Where one module of a circuit may be leased: the cheapest that holds what the relaxation leases of all."""
-    problem, relaxed = loop.task.problem, loop.linear.values
-    for circuit, i in problem.circuits.items():
-        if problem.network.circuits[circuit].pick == "any":
-            continue
-        modules = {j: loop.bought.wavelengths[j] for j in problem.offered[i] if not problem.choices[j].least}
-        held = sum(problem.choices[j].gbps * relaxed[column] for j, column in modules.items()) * (1 - ROUNDING)
-        enough = [j for j in modules if problem.choices[j].gbps >= held]
-        picked = min(enough, key=lambda j: (problem.choices[j].usd, j), default=None) if held > ROUNDING else None
-        for j, column in modules.items():
-            values[column] = float(j == picked)
 
 
 def _sized(loop: Loop, best: _Best) -> Sized:
@@ -284,6 +247,6 @@ def _tie_broken(loop: Loop, best: _Best) -> tuple[float, ...]:
         if not solved.values or until.over:
             return values
         found = whole(loop, solved.values)
-        if not separate(loop, found):
+        if not _broken(loop, found):
             return found if cost(loop, found) <= ceiling else values
     return values

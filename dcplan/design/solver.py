@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dcplan.design.limits import Limits
     from dcplan.design.program import Program
 
+DUAL, PRIMAL = 1, 4
+"""Ways of the simplex method, in the numbers of HiGHS."""
 CLOSE = 1e-5
 """By how much an answer may miss a whole number, a bound, or a row in relation to its size."""
 
@@ -131,6 +133,7 @@ class Linear:
         )
         for row in program.rows:
             self.add_row(row.terms, row.lower, row.upper)
+        self._grown = False
         self.objective = 0.0
         self.values: list[float] = []
         self.row_values: list[float] = []
@@ -152,6 +155,7 @@ class Linear:
         """Move the bounds of rows, given as sequences or arrays."""
         import numpy as np
 
+        self._grown = False
         index = np.asarray(rows, dtype=np.int32)
         self._highs.changeRowsBounds(len(rows), index, np.asarray(lower, float), np.asarray(upper, float))
 
@@ -159,6 +163,7 @@ class Linear:
         """Add columns from 0 up that stand in some rows with the coefficient 1; a known basis stays one."""
         import numpy as np
 
+        self._grown = True
         sizes = [len(each) for each in rows]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
         index = np.array([row for each in rows for row in each], dtype=np.int32)
@@ -200,7 +205,13 @@ class Linear:
             self._highs.changeColCost(column, price)
 
     def solve(self) -> str:
-        """Solve and return optimal, infeasible or failed."""
+        """Solve and return optimal, infeasible or failed.
+
+        Where columns were added since the last solve, by the primal simplex, which begins where that ended; else by the
+        dual simplex, which does so where rows were added or moved.
+        """
+        self._highs.setOptionValue("simplex_strategy", PRIMAL if self._grown else DUAL)
+        self._grown = False
         self._highs.run()
         status = self._highs.getModelStatus()
         known = self._names.HighsModelStatus
