@@ -32,7 +32,7 @@ SAMPLED = 12
 BELOW = {
     "two-campus": 1e-6,
     "china-telecom-500km": 1e-6,
-    "hollow-core": 1e-3,
+    "hollow-core": 0.04,
     "us-stargate": 0.02,
     "nvidia-1000km": 0.05,
 }
