@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from dcplan.design.engine import possible
@@ -44,7 +45,6 @@ LITTLE = 0.01
 FURTHER = 16.0
 """A latency limit is not raised beyond so many times what it is."""
 HALVINGS = 10
-"""Halvings of a share: it is found to a thousandth."""
 
 
 @dataclass(slots=True)
@@ -167,30 +167,37 @@ def _more_pairs(trial: _Trial, fiber: str) -> Change:
 
 
 def _less_rate(trial: _Trial, demand: str) -> Change:
-    """The largest share of the rate with which there is a plan."""
+    """The largest rate with which there is a plan, to three digits."""
     asked = next(whole_rate(one, trial.case.states) for one in trial.case.demands if one.id == demand)
-    first = trial.possible(with_share(trial.case, demand, 0.0))
-    if not first:
-        return Change(f"without demand {demand}", first)
-    share = _largest(lambda part: trial.possible(with_share(trial.case, demand, part)))
-    if share <= LITTLE:
+
+    def enough(gbps: float) -> bool | None:
+        return trial.possible(with_share(trial.case, demand, gbps / asked))
+
+    none = enough(0.0)
+    if not none:
+        return Change(f"without demand {demand}", none)
+    most = _furthest(enough, 0.0, asked)
+    if most <= LITTLE * asked:
         return Change(f"without demand {demand}", suffices=True)
-    return Change(f"{rate(share * asked)} for {demand} in place of {rate(asked)}", suffices=True)
+    return Change(f"{rate(most)} for {demand} in place of {rate(asked)}", suffices=True)
 
 
 def _more_latency(trial: _Trial, demand: str) -> Change:
-    """The least latency limit with which there is a plan."""
+    """The least latency limit with which there is a plan, to three digits."""
     limit_ms = next(one.max_latency_ms for one in trial.case.demands if one.id == demand) or 0.0
-    far = trial.possible(with_limit(trial.case, demand, FURTHER * limit_ms))
+
+    def enough(needed_ms: float) -> bool | None:
+        return trial.possible(with_limit(trial.case, demand, needed_ms))
+
+    far = enough(FURTHER * limit_ms)
     if not far:
         return Change(f"any latency limit of {demand} up to {significant(FURTHER * limit_ms)} ms", far)
-    part = _largest(lambda part: trial.possible(with_limit(trial.case, demand, limit_ms * FURTHER ** (1 - part))))
-    needed_ms = limit_ms * FURTHER ** (1 - part)
+    needed_ms = _furthest(enough, FURTHER * limit_ms, limit_ms)
     return Change(f"{demand} allows {significant(needed_ms)} ms in place of {limit_ms:g}", suffices=True)
 
 
 def _less_margin(trial: _Trial) -> Change:
-    """The largest share of all margins with which there is a plan."""
+    """The largest share of all margins with which there is a plan, to three digits."""
 
     def enough(share: float) -> bool | None:
         network = with_margins(trial.case.network, share)
@@ -200,18 +207,28 @@ def _less_margin(trial: _Trial) -> Change:
     none = enough(0.0)
     if not none:
         return Change("without margins", none)
-    share = _largest(enough)
+    share = _furthest(enough, 0.0, 1.0)
     policy = trial.case.network.policy
-    less = ", ".join(
-        f"{name}: {significant(share * getattr(policy, name))}" for name in MARGINS if getattr(policy, name)
-    )
-    return Change(less, suffices=True)
+    less = [(name, share * getattr(policy, name)) for name in MARGINS if getattr(policy, name)]
+    return Change(", ".join(f"{name}: {significant(value)}" for name, value in less), suffices=True)
 
 
-def _largest(enough: Callable[[float], bool | None]) -> float:
-    """By halving, a share below 1 that is enough where 0 is, close to the largest; not known counts as not enough."""
-    low, high = 0.0, 1.0
+def _furthest(enough: Callable[[float], bool | None], known: float, wanted: float) -> float:
+    """By halving, the value nearest to the wanted one that is enough, as `known` is; to three digits, and still enough.
+
+    What is not known counts as not enough.
+    """
+    good, bad = known, wanted
     for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if enough(middle) else (good, middle)
+    nearer = _to_digits(good, away=bad > good)
+    return nearer if nearer != wanted and enough(nearer) else _to_digits(good, away=bad < good)
+
+
+def _to_digits(value: float, *, away: bool) -> float:
+    """Three significant digits, rounded up or down."""
+    if value <= 0:
+        return 0.0
+    unit = 10.0 ** (floor(log10(value)) - 2)
+    return (ceil(value / unit - 1e-9) if away else floor(value / unit + 1e-9)) * unit

@@ -6,19 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design import cutting
-from dcplan.design.arrays import arrays
-from dcplan.design.aside import across, both_ways
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import TBPS, USD
 from dcplan.design.later import limits
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
-from dcplan.design.shores import ShoreCuts
 from dcplan.design.sizing import Sized
 from dcplan.design.spectrum import used_slots
+from dcplan.design.tight import tight_shores
 from dcplan.errors import SolverError
 from dcplan.units import money
-from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from dcplan.design.result import Demand
     from dcplan.model.network import FiberId
 
-TIGHT_SHORES = 5
-"""Sets of sites listed, tightest first."""
 RESOLVED_CHOICES = 40
 """Up to this many choices the worth of one more pair is found by sizing anew; above, by the relaxation."""
 RESOLVED_FIBERS = 3
@@ -47,7 +42,7 @@ def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     loop = cutting.start(task, rounding=False)
     relaxed = not task.until.over and cutting.root(loop) and not task.until.over
     found = [*_pairs(task, sized, loop if relaxed else None), *_spectrum(task.problem, sized)]
-    found += _shores(task.problem, sized)
+    found += tight_shores(task.problem, sized, loop if relaxed else None)
     if relaxed:
         found += _demands(task, loop)
         found += limits(task, sized, loop)
@@ -112,27 +107,6 @@ def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
             price = money(problem.pair_usd[fiber])
             worth = f"the next pair costs {price}; {spare} can still be lit" if spare else "no pair is left to light"
             yield Binding(f"{fiber}: the spectrum of its lit pairs is full", worth)
-
-
-def _shores(problem: Problem, sized: Sized) -> Iterator[Binding]:
-    """Sets of sites whose surviving wavelengths leave less to spare than the smallest wavelength across."""
-    cuts = ShoreCuts(problem, across(problem, arrays(problem)))
-    capacity = problem.capacity_gbps(sized.counts)
-    listed = 0
-    for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), 400):
-        if not over_paths or listed == TIGHT_SHORES:
-            continue
-        cut = cuts.cut(shore, state, over_paths=True)
-        crossing = [choice.gbps for choice in problem.choices if choice.lightpath in cut.lightpaths]
-        have, need = sum(capacity[i] for i in cut.lightpaths), cut.need_gbps(problem)
-        if crossing and have - need < min(crossing):
-            listed += 1
-            lost = problem.states[state]
-            when = "healthy" if lost.healthy else f"after losing {lost.name}"
-            both = both_ways(problem, cut)
-            sites = ", ".join(cut.shore)
-            what = f"{when}, sites {{{sites}}} need {in_words(need)}{both} to the rest, {in_words(have)} is lit"
-            yield Binding(what, f"{in_words(have - need)} to spare" if have - need > 1e-6 else "nothing to spare")
 
 
 def _demands(task: Task, loop: Loop) -> Iterator[Binding]:

@@ -149,7 +149,12 @@ def _searched(
     known = structural(made, lightpaths, listed, until)
     if known is not None:
         return known
-    return _result(task, listed, lightpaths, demands)
+    found = _result(task, listed, lightpaths, demands)
+    hurried = [made.demands[d].id for d, ways in sorted(listed.items()) if ways.hurried]
+    if isinstance(found, Infeasible) or not hurried:
+        return found
+    why = f"no certificate: the ways of {', '.join(hurried)} were listed only as long as there was time"
+    return replace(found, certificate=None, assumptions=(*found.assumptions, why))
 
 
 def _result(

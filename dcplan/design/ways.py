@@ -54,6 +54,8 @@ class Ways:
     ways: tuple[Way, ...]
     complete: bool
     """All there are."""
+    hurried: bool = False
+    """The listing ended because time did: another time there may be more."""
 
 
 def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Ways:
@@ -72,12 +74,13 @@ def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Way
     tiles = _tiles(problem)
     found: dict[tuple[Hop, ...], Way] = {}
     routes: list[Route] = []
-    complete = True
+    complete, hurried = True, False
     for route in in_order(graph, a, b, frozenset(graph), len(graph)):
         light_ms = sum(problem.network.edge_latency_ms(fiber) for fiber in route.fibers)
         if limit is not None and light_ms > limit * (1 + 1e-9):
             break
-        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or (found and until is not None and until.over):
+        hurried = bool(found) and until is not None and until.over
+        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or hurried:
             complete = False
             break
         routes.append(route)
@@ -85,7 +88,7 @@ def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Way
     if not complete:
         for partner in _partners(problem, graph, routes[:PARTNERED]):
             _add(problem, found, partner, tiles, limit)
-    return Ways(tuple(found.values()), complete)
+    return Ways(tuple(found.values()), complete, hurried and not complete)
 
 
 def _add(

@@ -30,11 +30,10 @@ def numbers(whole: Any, here: Place = ()) -> Iterator[tuple[Place, float]]:
         yield here, whole
 
 
-def others(value: float, turn: int) -> list[float]:
-    """Two numbers beside a number: one a little more or less, one far off; which ones goes by turns."""
-    near = [value * 1.001, value * 0.999] if value != int(value) else [value + 1, value - 1]
-    far = [-value, 0.0, value + 1] if value else [1.0, -1.0]
-    return [near[turn % len(near)], far[turn % len(far)]]
+def other(value: float, turn: int) -> float:
+    """Another number: a little more, the opposite, a little less, far off; which one goes by turns."""
+    more, less = (value * 1.001, value * 0.999) if value != int(value) else (value + 1, value - 1)
+    return [more, -value, less, value + 1][turn % 4] if value else [1.0, -1.0][turn % 2]
 
 
 def changed(whole: Any, place: Place, value: float) -> Design:

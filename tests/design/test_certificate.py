@@ -20,6 +20,7 @@ from dcplan.design.reckon import differences, reckon
 from dcplan.design.result import Design
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
+from dcplan.model.existing import Existing
 from dcplan.model.network import Network
 from dcplan.model.states import promised_states
 from tests.design import factory, mutations
@@ -110,7 +111,7 @@ def networks(draw):
     return make
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(networks())
 def test_every_term_holds_for_every_design_and_the_sum_lies_below_the_cost(make):
     """Designs for other prices are designs too: what each of them buys keeps each term of the certificate."""
@@ -197,8 +198,29 @@ def circuits():
     return net, [factory.demand(net, "x", "a", "b", 1500)]
 
 
+def beside_what_is_lit():
+    net, demands = ring(survive=[])
+    lit = [{"route": ["n"], "transponder": "tx", "mode": "fast", "count": 2}]
+    existing = Existing.model_validate({"fibers": {"n": {"pairs": 1}}, "wavelengths": lit})
+    return replace(net, topology=net.topology.model_copy(update={"existing": existing})), demands
+
+
+def each_its_own():
+    """One demand on two ways, beside one that shares what is left."""
+    net, (one, other) = ring()
+    return net, [replace(one, scheme="one-plus-one"), other]
+
+
+def single_path():
+    net, (one, other) = ring(survive=[])
+    return net, [replace(one, max_paths=1), other]
+
+
 CASES = {
     "reroute": ring,
+    "beside what is lit": beside_what_is_lit,
+    "each its own scheme": each_its_own,
+    "single path": single_path,
     "healthy only": lambda: ring(scheme="none"),
     "one-plus-one": lambda: ring(scheme="one-plus-one"),
     "relight": lambda: ring(scheme="relight"),
@@ -207,27 +229,55 @@ CASES = {
 }
 
 
+WHOLE_CHECK = 6
+"""Of so many numbers of a certificate one is taken through the whole check, the others through its sum alone."""
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_no_number_can_be_changed(case):
-    """Every number of the certificate, the flows, the proof, the counts: each in several ways, each is noticed."""
+    """Every number of the certificate, the flows, the proof, the counts: each in one of four ways; each is noticed."""
     net, demands = CASES[case]()
     found = designed(net, demands)
     whole = mutations.plain(found)
     assert verify(*inputs(net, demands), mutations.DESIGN.validate_python(whole), 1e-4) == ()
+    held = [d for d, one in enumerate(demands) if one.id in found.certificate.held or one.protected]
+    book = None if found.scheme == "relight" else book_of(net, demands, held)
     unnoticed = []
     for turn, (place, value) in enumerate(mutations.numbers(whole)):
         if "channels" in place and "pairs" in place:
             continue  # a place on another lit pair may be as good
         if 0 < abs(value) < 1e-6:
             continue  # what nine digits leave of a price of nothing
-        for other in mutations.others(value, turn):
-            try:
-                changed = mutations.changed(whole, place, other)
-            except ValidationError:
-                continue
-            if not verify(*inputs(net, demands), changed, 1e-4):
-                unnoticed.append((place, value, other))
+        other = mutations.other(value, turn)
+        try:
+            changed = mutations.changed(whole, place, other)
+        except ValidationError:
+            continue
+        if book is not None and place[0] == "certificate" and turn % WHOLE_CHECK:
+            noticed = adds_up_to_something_else(book, changed.certificate)
+        else:
+            noticed = verify(*inputs(net, demands), changed, 1e-4)
+        if not noticed:
+            unnoticed.append((place, value, other))
     assert unnoticed == []
+
+
+def adds_up_to_something_else(book, said):
+    try:
+        return list(differences(said, reckon(book, said)))
+    except Flawed:
+        return True
+
+
+def test_ways_that_were_listed_in_a_hurry_are_no_ground_for_a_certificate(monkeypatch):
+    """Another time there may be more of them; the plan says so, and passes its check."""
+    from dcplan.design import engine
+
+    listed = engine.ways_of
+    monkeypatch.setattr(engine, "ways_of", lambda *about: replace(listed(*about), hurried=True))
+    found = designed(*ring(scheme="one-plus-one"))
+    assert found.certificate is None
+    assert any("no certificate: the ways of x, y were listed only" in one for one in found.assumptions)
 
 
 def test_what_is_not_there_is_no_certificate():
