@@ -96,7 +96,7 @@ def _listed(book: Book, column: Column, counted_usd: float) -> Counted:
 def _worked_out(book: Book, cut: StateCut) -> StateCut:
     between_shores = cut.over in (PAIRS, TRANSPONDERS)
     known = cut.over in (WAVELENGTHS, COUPLES, TRAFFIC) or between_shores
-    if not known or between_shores > bool(cut.shore) or (cut.over == TRANSPONDERS) > bool(book.owned):
+    if not known or between_shores > bool(cut.shore) or (cut.over == TRANSPONDERS) > bool(book.lit):
         raise Flawed(f"a cut over {cut.over}")
     if cut.shore and (cut.weights or cut.faster):
         raise Flawed("weights beside a shore")
