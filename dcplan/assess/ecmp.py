@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from dcplan.model.graph import distances_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -159,7 +160,7 @@ def _spread(
     near: _Near, source: SiteId, target: SiteId, gbps: float, load: dict[tuple[SiteId, SiteId], float]
 ) -> float | None:
     """Add one direction of a demand to the loads; the latency of its slowest shortest path [ms], none without one."""
-    left = _distances(near, target)
+    left = distances_from(lambda site: ((there, link.weight) for there, link in near.get(site, {}).items()), target)
     if source not in left:
         return None
     arriving, spent_ms = {source: gbps}, {source: 0.0}
@@ -173,18 +174,3 @@ def _spread(
             arriving[there] = arriving.get(there, 0.0) + part
             spent_ms[there] = max(spent_ms.get(there, 0.0), spent_ms[site] + link.latency_ms)
     return spent_ms[target]
-
-
-def _distances(near: _Near, target: SiteId) -> dict[SiteId, int]:
-    """Weight of the shortest path from each site to the target, where there is one."""
-    done: dict[SiteId, int] = {}
-    queue = [(0, target)]
-    while queue:
-        weight, site = heapq.heappop(queue)
-        if site in done:
-            continue
-        done[site] = weight
-        for there, link in near.get(site, {}).items():
-            if there not in done:
-                heapq.heappush(queue, (weight + link.weight, there))
-    return done

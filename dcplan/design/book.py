@@ -6,7 +6,6 @@ numbers never makes it say more than is true.
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +24,7 @@ from dcplan.design.program import Program
 from dcplan.design.protection import risk
 from dcplan.design.relight.block import light, purchase
 from dcplan.design.relight.stock import stock
+from dcplan.model.graph import distances_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -285,7 +285,8 @@ def distances(book: Book, cut: StateCut) -> dict[int, float]:
             mine = (math.fsum(map(ride, way.hops)) for way in book.ways[d] if k not in way.broken)
             far = min(mine, default=inf)
         else:
-            far = _shortest(near, *demand.ends)
+            a, b = demand.ends
+            far = distances_from(lambda site: near.get(site, {}).items(), a, b).get(b, inf)
         if far == inf:
             raise Flawed(f"{state.name} parts the ends of {demand.id}")
         if far > 0:
@@ -334,23 +335,6 @@ def _near(problem: Problem, state: State, weight: Sequence[float]) -> dict[SiteI
                 around = near.setdefault(here, {})
                 around[there] = min(around.get(there, inf), value)
     return near
-
-
-def _shortest(near: Mapping[SiteId, Mapping[SiteId, float]], a: SiteId, b: SiteId) -> float:
-    """Dijkstra."""
-    queue: list[tuple[float, SiteId]] = [(0.0, a)]
-    done: set[SiteId] = set()
-    while queue:
-        far, site = heapq.heappop(queue)
-        if site == b:
-            return far
-        if site in done:
-            continue
-        done.add(site)
-        for there, more in near.get(site, {}).items():
-            if there not in done:
-                heapq.heappush(queue, (far + more, there))
-    return inf
 
 
 def state_of(book: Book, name: str) -> State:

@@ -7,7 +7,6 @@ which the demands take Σ weight × pairs at least, more than there are (the met
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
@@ -21,9 +20,10 @@ from dcplan.design.problem import Problem, rate
 from dcplan.design.protection import protect
 from dcplan.design.shortage import asked_gbps, reasons_until
 from dcplan.design.solver import Linear
+from dcplan.model.graph import distances_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.design.cutting import Task
     from dcplan.design.program import Program
@@ -164,20 +164,15 @@ def densest(problem: Problem, found: Overfull) -> float:
 
 
 def _distance(problem: Problem, length: Mapping[FiberId, float], demand: Demand, state: State) -> float:
-    """Dijkstra over the fibers that survive."""
-    queue: list[tuple[float, SiteId]] = [(0.0, demand.ends[0])]
-    done: set[SiteId] = set()
-    while queue:
-        far, site = heapq.heappop(queue)
-        if site == demand.ends[1]:
-            return far
-        if site in done:
-            continue
-        done.add(site)
+    """Over the fibers that survive."""
+
+    def around(site: SiteId) -> Iterator[tuple[SiteId, float]]:
         for fiber, there in problem.network.neighbours(site):
             if fiber in length and fiber not in state.fibers and there not in state.sites:
-                heapq.heappush(queue, (far + length[fiber], there))
-    return inf
+                yield there, length[fiber]
+
+    a, b = demand.ends
+    return distances_from(around, a, b).get(b, inf)
 
 
 def in_words(problem: Problem, found: Overfull, *, within: str) -> str:

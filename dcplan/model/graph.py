@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.model.states import State
@@ -78,3 +78,23 @@ def _walk(came: Mapping[SiteId, tuple[FiberId, SiteId]], a: SiteId, b: SiteId) -
         fibers.append(fiber)
         sites.append(before)
     return Route(tuple(reversed(sites)), tuple(reversed(fibers)))
+
+
+def distances_from(
+    around: Callable[[SiteId], Iterable[tuple[SiteId, float]]], start: SiteId, end: SiteId | None = None
+) -> dict[SiteId, float]:
+    """The distance from a site to each that can be reached, nearest first; no further than `end` (Dijkstra).
+
+    around: of a site, its neighbours, each with the length between them; whole lengths give whole distances.
+    """
+    done: dict[SiteId, float] = {}
+    queue: list[tuple[float, SiteId]] = [(0, start)]
+    while queue and end not in done:
+        far, site = heapq.heappop(queue)
+        if site in done:
+            continue
+        done[site] = far
+        for there, more in around(site):
+            if there not in done:
+                heapq.heappush(queue, (far + more, there))
+    return done
