@@ -29,6 +29,31 @@ def direct(size: int, links: Any, lengths: Any) -> Any:
     return found
 
 
+def numbered(size: int, links: Any) -> Any:
+    """(sites, sites) number of the link between two sites."""
+    import numpy as np
+
+    found = np.zeros((size, size), dtype=np.intp)
+    numbers = np.arange(len(links))
+    found[links[:, 0], links[:, 1]] = numbers
+    found[links[:, 1], links[:, 0]] = numbers
+    return found
+
+
+def shorter(links: Any, lengths: Any, number: Any, ends: Any, than: Any) -> tuple[Any, list[list[int]]]:
+    """Which pairs of sites are nearer than given, and the links of a shortest way for each of these.
+
+    number: of `numbered`; ends: (pairs, 2) sites; than: (pairs,) distances. Links must be longer than nothing.
+    """
+    import numpy as np
+
+    size = len(number)
+    distances = between_all(size, links, lengths)
+    starts, stops = ends.T
+    nearer = np.flatnonzero(distances[starts, stops] < than)
+    return nearer, walks(direct(size, links, lengths), distances, starts[nearer], stops[nearer], number)
+
+
 def walks(straight: Any, distances: Any, starts: Any, ends: Any, number: Any) -> list[list[int]]:
     """The links of a shortest way for each start and end, all walked at once; links must be longer than nothing.
 

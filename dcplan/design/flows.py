@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.distances import between_all, direct, walks
+from dcplan.design.distances import numbered, shorter
 from dcplan.design.problem import Hop, Problem
 from dcplan.design.program import Program
 from dcplan.design.solver import Linear
@@ -159,10 +159,7 @@ class _Net:
             self._joining.setdefault(pair, []).append(i)
         self._pairs = sorted(self._joining)
         self._links = np.array([[self._at[a], self._at[b]] for a, b in self._pairs], dtype=np.intp).reshape(-1, 2)
-        self._number = np.zeros((len(sites), len(sites)), dtype=np.intp)
-        numbers = np.arange(len(self._pairs))
-        self._number[self._links[:, 0], self._links[:, 1]] = numbers
-        self._number[self._links[:, 1], self._links[:, 0]] = numbers
+        self._number = numbered(len(sites), self._links)
 
     def cheaper(
         self, price: Mapping[int, float], wanted: Mapping[int, tuple[Pair, float]]
@@ -175,9 +172,7 @@ class _Net:
             return {}
         best = [min((price[i], i) for i in self._joining[pair]) for pair in self._pairs]
         lengths = np.array([length for length, _ in best])
-        distances = between_all(len(self._at), self._links, lengths)
-        starts, ends = (np.array([self._at[wanted[d][0][side]] for d in asking]) for side in (0, 1))
-        paying = np.flatnonzero(distances[starts, ends] < np.array([wanted[d][1] for d in asking]))
-        straight = direct(len(self._at), self._links, lengths)
-        walked = walks(straight, distances, starts[paying], ends[paying], self._number)
+        ends = np.array([[self._at[site] for site in wanted[d][0]] for d in asking])
+        than = np.array([wanted[d][1] for d in asking])
+        paying, walked = shorter(self._links, lengths, self._number, ends, than)
         return {asking[c]: tuple(best[e][1] for e in links) for c, links in zip(paying.tolist(), walked, strict=True)}

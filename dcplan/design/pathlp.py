@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.distances import between_all, direct, walks
+from dcplan.design.distances import numbered, shorter
 from dcplan.design.program import Program
 from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
@@ -61,10 +61,7 @@ class PathLp:
         self._known: set[tuple[int, tuple[int, ...]]] = set()
         self._bases: dict[int, Any] = {}
         table = resources.table
-        self._number = np.zeros((len(table.sites), len(table.sites)), dtype=np.intp)
-        numbers = np.arange(len(table.links))
-        self._number[table.links[:, 0], table.links[:, 1]] = numbers
-        self._number[table.links[:, 1], table.links[:, 0]] = numbers
+        self._number = numbered(len(table.sites), table.links)
         self._free = np.array([c for c, one in enumerate(resources.commodities) if one.ways is None], dtype=np.intp)
         self._held = [c for c, one in enumerate(resources.commodities) if one.ways is not None]
 
@@ -121,11 +118,8 @@ class PathLp:
         alive = np.zeros(len(table.links), dtype=bool)
         alive[table.link_of[table.alive[state]]] = True
         lengths = np.where(alive, prices[: len(table.links)] + STEP, np.inf)
-        distances = between_all(len(table.sites), table.links, lengths)
-        starts, ends = self.resources.ends[self._free].T
-        paying = np.flatnonzero(distances[starts, ends] < worth[self._free] - PAYS)
-        straight = direct(len(table.sites), table.links, lengths)
-        walked = walks(straight, distances, starts[paying], ends[paying], self._number)
+        ends, than = self.resources.ends[self._free], worth[self._free] - PAYS
+        paying, walked = shorter(table.links, lengths, self._number, ends, than)
         return [(int(c), tuple(sorted(links))) for c, links in zip(self._free[paying], walked, strict=True)]
 
     def _held_paths(self, state: int, prices: Any, worth: Any) -> list[tuple[int, tuple[int, ...]]]:
