@@ -19,12 +19,13 @@ from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.problem import Problem, problem
+from dcplan.design.proof import Known, proof
 from dcplan.design.relight.answer import Fixed
 from dcplan.design.relight.design import relit
-from dcplan.design.result import Design, Infeasible, Proof
+from dcplan.design.result import Design, Infeasible
 from dcplan.design.routing import too_late
-from dcplan.design.solver import relative_gap, require, version
-from dcplan.design.spectrum import Misfit, assign, placement, used_slots
+from dcplan.design.solver import require
+from dcplan.design.spectrum import Misfit, assign, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
 from dcplan.errors import SolverError
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
 
-ROUNDING = 1e-9
-"""A gap that is rounding of sums."""
 RELAXED = 0.2
 """Share of the time limit that a relaxation alone may take."""
 REPAIRS = 40
@@ -370,10 +369,12 @@ def _design(
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     certificate = certify(*answer.basis)
     certified_usd = certificate.bound_usd if certificate else 0.0
-    bill = cost.bill(network, made.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, answer.routing)
+    known = Known(answer.bound_usd, sized.reason, answer.repairs, certified_usd)
+    pairs = {one.fiber: one.pairs for one in lit}
+    bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, answer.routing)
     return Design(
         scheme=network.policy.scheme,
-        proof=_proof(answer, certified_usd, cost.total(bill), {one.fiber: one.pairs for one in lit}),
+        proof=proof(task, known, cost.total(bill), [sized.counts], pairs),
         lit=lit,
         wavelengths=wavelengths,
         channels=answer.channels,
@@ -384,29 +385,4 @@ def _design(
         assumptions=(*cost.assumptions(network, bill), *answer.capped),
         band=made.band,
         certificate=certificate,
-    )
-
-
-def _proof(answer: _Answer, certified_usd: float, total_usd: float, lit: Mapping[FiberId, int]) -> Proof:
-    sized, task = answer.sized, answer.task
-    bound = min(max(answer.bound_usd, certified_usd), total_usd)
-    gap = relative_gap(total_usd, bound)
-    if gap < ROUNDING:
-        bound, gap = total_usd, 0.0
-    proven = gap <= task.gap + 1e-9
-    if proven:
-        reason = "proven"
-    else:
-        reason = "spectrum repaired" if answer.repairs and sized.status == "optimal" else sized.reason
-    return Proof(
-        status="optimal" if proven else "feasible",
-        reason=reason,
-        cost_usd=total_usd,
-        bound_usd=bound,
-        gap=gap,
-        solver=task.solver,
-        solver_version=version(task.solver),
-        candidates=len(task.problem.choices),
-        states=len(task.problem.states),
-        spectrum=placement(task.problem, [sized.counts], lit, answer.repairs),
     )

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.proof import Known, proof
 from dcplan.design.relight.answer import answer
 from dcplan.design.relight.binding import what_binds
 from dcplan.design.relight.certify import certify
-from dcplan.design.result import Design, Infeasible, Proof, Relit
-from dcplan.design.solver import relative_gap, version
-from dcplan.design.spectrum import placement
+from dcplan.design.result import Design, Infeasible, Relit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from dcplan.design.cutting import Task
     from dcplan.design.problem import Problem
-    from dcplan.design.relight.answer import Answer, Fixed
+    from dcplan.design.relight.answer import Fixed
     from dcplan.design.relight.arrange import Lit
     from dcplan.design.result import Demand
-    from dcplan.model.network import FiberId
     from dcplan.optics.budget import Lightpath
 
 
@@ -46,10 +44,11 @@ def relit(
     wavelengths = wavelengths_of(made, lits[0].counts)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     certificate = certify(found.master)
+    known = Known(found.bound_usd, found.reason, found.repairs, certificate.bound_usd if certificate else 0.0)
     bill = cost.bill(made.network, made.lines, by_id, wavelengths, pairs, found.routing, found.owned)
     return Design(
         scheme=made.network.policy.scheme,
-        proof=_proof(found, certificate.bound_usd if certificate else 0.0, cost.total(bill), pairs),
+        proof=proof(found.task, known, cost.total(bill), [one.counts for one in lits], pairs),
         lit=lit,
         wavelengths=wavelengths,
         channels=lits[0].channels,
@@ -70,24 +69,4 @@ def _relit(made: Problem, lits: Sequence[Lit]) -> tuple[Relit, ...]:
     return tuple(
         Relit(state.name, wavelengths_of(made, lit.counts), lit.channels, len(set(lit.channels) - healthy))
         for state, lit in zip(made.states[1:], lits[1:], strict=True)
-    )
-
-
-def _proof(found: Answer, certified_usd: float, total_usd: float, pairs: Mapping[FiberId, int]) -> Proof:
-    task = found.task
-    bound = min(max(found.bound_usd, certified_usd), total_usd)
-    gap = relative_gap(total_usd, bound)
-    proven = gap <= task.gap + 1e-9
-    repaired = bool(found.repairs) and found.reason == "proven"
-    return Proof(
-        status="optimal" if proven else "feasible",
-        reason="proven" if proven else "spectrum repaired" if repaired else found.reason,
-        cost_usd=total_usd,
-        bound_usd=bound,
-        gap=gap,
-        solver=task.solver,
-        solver_version=version(task.solver),
-        candidates=len(task.problem.choices),
-        states=len(task.problem.states),
-        spectrum=placement(task.problem, [lit.counts for lit in found.lits], pairs, found.repairs),
     )
