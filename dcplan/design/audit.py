@@ -15,22 +15,23 @@ from dcplan.design.few import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
 from dcplan.design.protection import protect
+from dcplan.design.relight.answer import why_not
+from dcplan.design.relight.block import whole as write_all
+from dcplan.design.relight.search import search
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import size
 from dcplan.design.solver import require
 from dcplan.design.ways import ways_of
-from dcplan.design.words import words_of
+from dcplan.design.words import asked_in_words, cut_in_words, words_of
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dcplan.design.engine import Options
     from dcplan.design.problem import Problem
     from dcplan.design.program import Program
-    from dcplan.design.ways import Ways
-
-
-SCHEMES = ("none", "reroute", "one-plus-one")
-"""Those that one program holds."""
+    from dcplan.design.ways import Way, Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,6 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     stand in the spectrum is in neither. Infeasible where the master has no answer.
     """
     require(options.solver)
-    _sayable(made)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     listed = {
         d: ways_of(made, demand)
@@ -61,17 +61,6 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     ways = {d: each.ways for d, each in listed.items()}
     notes = _notes(made, listed)
     few = Few({d: ways[d] for d in counted(made)}, complete=True)
-    if whole:
-        program, bought = master(made, whole_slots(made))
-        both = {d: ways[d] for d in sorted(made.protected)}
-        bought = replace(bought, aside=protect(program, made, bought, both).aside) if both else bought
-        for k in range(len(made.states)) if made.shared else ():
-            write_in_few(program, made, bought, ways, few, k)
-        what = f"the whole ILP: {len(made.choices)} choices, demands: {len(made.demands)}, states: {len(made.states)}"
-        return Audit(program, (*_title(made, what), *words_of(program, made, ways)), notes)
-    if few.ways:
-        names = ", ".join(made.demands[d].id for d in few.ways)
-        raise UsageError(f"max_paths of {names} stands in the program of all states only: ask for it with --whole")
     task = Task(
         problem=made,
         slots=whole_slots(made),
@@ -81,22 +70,59 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
         until=until,
         say=options.progress or (lambda _: None),
     )
+    if made.network.policy.scheme == "relight":
+        if few.ways:
+            raise UsageError("max_paths does not go with scheme relight: leave one of them out")
+        return _retuned(task, notes, whole=whole)
+    if whole:
+        program, bought = master(made, whole_slots(made))
+        both = {d: ways[d] for d in sorted(made.protected)}
+        bought = replace(bought, aside=protect(program, made, bought, both).aside) if both else bought
+        for k in range(len(made.states)) if made.shared else ():
+            write_in_few(program, made, bought, ways, few, k)
+        return Audit(*_written_out(made, program, ways), notes)
+    if few.ways:
+        names = ", ".join(made.demands[d].id for d in few.ways)
+        raise UsageError(f"max_paths of {names} stands in the program of all states only: ask for it with --whole")
     sized = size(task)
     if sized is None:
         return explain(task, Tried(late=bool(task.held), repaired=False))
     loop = start(task, sized.cuts)
     what = f"the master: {len(made.choices)} choices, and what shaped the answer: {len(sized.cuts)} cuts"
-    proof = f"dcplan: {sized.status} ({sized.reason}), cost US$ {sized.cost_usd:.10g}, bound US$ {sized.bound_usd:.10g}"
-    words = words_of(loop.program, made, ways, tuple(loop.cuts.values()))
+    proof = _proof(f"{sized.status} ({sized.reason})", sized.cost_usd, sized.bound_usd)
+    cuts = {held.row.name: cut_in_words(made, held) for held in loop.cuts.values()}
+    words = words_of(loop.program, made, ways, cuts)
     return Audit(loop.program, (*_title(made, what), proof, *words), notes)
 
 
-def _sayable(made: Problem) -> None:
-    """UsageError for what these programs do not hold."""
-    scheme = made.network.policy.scheme
-    if scheme not in SCHEMES:
-        known = ", ".join(SCHEMES)
-        raise UsageError(f"there is no program of scheme {scheme} to export: `policy.scheme` may be {known}")
+def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infeasible:
+    """Under relight: what is bought once, and what each state lights, or each of those that shaped the answer."""
+    made, slots = task.problem, [whole_slots(task.problem)] * len(task.problem.states)
+    if made.network.topology.existing is not None:
+        raise UsageError("scheme relight is not planned around what is lit already, so there is no program of it")
+    if whole:
+        return Audit(*_written_out(made, write_all(made, slots, task.ways)[0], task.ways), notes)
+    found = search(task, slots)
+    if found is None:
+        return why_not(task, slots, late=bool(task.ways), repaired=False)
+    kept = found.master.kept
+    what = (
+        f"the master: {len(made.choices)} choices, and what shaped the answer: {len(kept)} cuts, states that light "
+        f"wavelengths: {len(found.master.states)} of {len(made.states)}"
+    )
+    program = found.master.program
+    cuts = {program.rows[one.row].name: asked_in_words(made, one.asked, one.divisors) for one in kept}
+    proof = _proof(found.reason, found.cost_usd, found.bound_usd)
+    return Audit(program, (*_title(made, what), proof, *words_of(program, made, task.ways, cuts)), notes)
+
+
+def _written_out(made: Problem, program: Program, ways: Mapping[int, Sequence[Way]]) -> tuple[Program, tuple[str, ...]]:
+    what = f"the whole ILP: {len(made.choices)} choices, demands: {len(made.demands)}, states: {len(made.states)}"
+    return program, (*_title(made, what), *words_of(program, made, ways))
+
+
+def _proof(reason: str, cost_usd: float, bound_usd: float) -> str:
+    return f"dcplan: {reason}, cost US$ {cost_usd:.10g}, bound US$ {bound_usd:.10g}"
 
 
 def _title(made: Problem, what: str) -> tuple[str, ...]:

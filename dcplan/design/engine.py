@@ -47,7 +47,7 @@ RELAXED = 0.2
 REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
 REROUTE_SHARE = 0.4
-"""Share of the time in which relight first finds what scheme reroute would buy."""
+"""Share of time and nodes in which relight first finds what scheme reroute would buy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,8 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     until = task.until.within(REROUTE_SHARE * task.until.left_s)
     begun = replace(task, problem=rerouted, slots=whole_slots(rerouted), until=until)
     try:
-        found = _answer(begun, {})
+        with until.stop.saving(1 - REROUTE_SHARE):
+            found = _answer(begun, {})
     except SolverError:  # time ran out before any answer
         return None
     if not isinstance(found, _Answer):

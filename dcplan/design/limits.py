@@ -33,6 +33,16 @@ class Stop:
         if self.nodes is not None:
             self.nodes = max(0, self.nodes - max(1, nodes))
 
+    @contextmanager
+    def saving(self, share: float) -> Iterator[None]:
+        """While it lasts, this share of the nodes that are left is kept for what comes after."""
+        saved = int(share * (self.nodes or 0))
+        self.nodes = None if self.nodes is None else self.nodes - saved
+        try:
+            yield
+        finally:
+            self.nodes = None if self.nodes is None else self.nodes + saved
+
     @property
     def now(self) -> bool:
         """The search is over, whatever the clock says."""
@@ -56,6 +66,11 @@ class Until:
     def over(self) -> bool:
         """Nothing further may be begun."""
         return self.left_s == 0.0
+
+    @property
+    def hurried(self) -> bool:
+        """Not even what takes no nodes may be begun: time is up, or someone asked to stop."""
+        return self.stop.asked or self.at_s <= now_s()
 
     @property
     def timed(self) -> bool:

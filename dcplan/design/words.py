@@ -6,17 +6,23 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dcplan.design.certificate import WAVELENGTHS
 from dcplan.design.circuits import EXISTING
-from dcplan.design.formulation import by_source
+from dcplan.design.formulation import TBPS, by_source
 from dcplan.design.problem import rate
+from dcplan.design.relight.stock import stock
 from dcplan.model.grid import SLOT_GHZ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Held
     from dcplan.design.problem import Problem
     from dcplan.design.program import Program
+    from dcplan.design.relight.shores import Asked
+    from dcplan.design.relight.stock import Stock
+    from dcplan.design.rounding import Divisors
     from dcplan.design.ways import Way
     from dcplan.model.network import Pair, SiteId
 
@@ -24,10 +30,13 @@ _INDEX = re.compile(r"([a-z]*)(\d+)([ab]?)")
 
 
 def words_of(
-    program: Program, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Sequence[Held] = ()
+    program: Program, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """A line for each column and each row: its name and what it is. `ways`: those that the program was made with."""
-    told = Words(problem, ways, {held.row.name: held for held in cuts})
+    """A line for each column and each row: its name and what it is.
+
+    ways: those that the program was made with. cuts: what the rows of cuts are, by name.
+    """
+    told = Words(problem, ways, cuts)
     for column in program.columns:
         yield f"column {column.name}: {told.column(column.name)}"
     for row in program.rows:
@@ -38,7 +47,7 @@ class Words:
     """Says what names mean."""
 
     def __init__(
-        self, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Mapping[str, Held] | None = None
+        self, problem: Problem, ways: Mapping[int, Sequence[Way]], cuts: Mapping[str, str] | None = None
     ) -> None:
         self.problem, self.ways, self.cuts = problem, ways, cuts or {}
         self._links: dict[int, list[tuple[Pair, list[int]]]] = {}
@@ -50,9 +59,7 @@ class Words:
 
     def row(self, name: str) -> str:
         """What is asked."""
-        if name in self.cuts:
-            return self._cut(self.cuts[name])
-        return self._said(name, self._rows)
+        return self.cuts[name] if name in self.cuts else self._said(name, self._rows)
 
     def _said(self, name: str, known: Mapping[str, Callable[[dict[str, int], str], str]]) -> str:
         """By the letters that a name begins with, and the indices behind them."""
@@ -64,14 +71,21 @@ class Words:
         return known[kind](indices, parts[-1][2])
 
     @cached_property
+    def _stock(self) -> Stock:
+        return stock(self.problem)
+
+    @cached_property
     def _columns(self) -> dict[str, Callable[[dict[str, int], str], str]]:
         return {
-            "n": lambda i, _: self._choice(i[""]),
+            "n": lambda i, _: self._choice(i[""]) + self._lit_in(i),
+            "m": lambda i, _: "transponders {1} at {0}".format(*self._stock.places[i[""]]),
             "p": lambda i, _: f"lit pairs of fiber {self.problem.fibers[i['']]}",
             "k": lambda i, _: f"of these, pairs of fiber {self.problem.fibers[i['']]} that were lit already",
             "o": lambda i, _: f"1 if fiber {self.problem.fibers[i['']]} is built",
             "c": lambda i, _: f"1 if {self._path(i[''])} is set up",
-            "z": lambda i, _: f"1 if channels of {_ghz(i['w'])} stand on fiber {self.problem.fibers[i['']]}",
+            "z": lambda i, _: (
+                f"1 if channels of {_ghz(i['w'])} stand on fiber {self.problem.fibers[i['']]}{self._lit_in(i)}"
+            ),
             "fk": lambda i, mark: self._flow(i[""], i["s"], i["e"], back=mark == "b"),
             "yk": lambda i, _: f"{self._on(i['d'], i['w'], i[''])} [Tb/s]{self._in(i[''])}",
             "y": lambda i, _: f"{self._on(i[''], i['w'])} [Tb/s]",
@@ -85,11 +99,21 @@ class Words:
     def _rows(self) -> dict[str, Callable[[dict[str, int], str], str]]:
         fibers = self.problem.fibers
         return {
-            "spectrum": lambda i, _: f"slots of all channels on fiber {fibers[i['']]} fit its lit pairs",
-            "channels": lambda i, _: f"channels of {_ghz(i['w'])} or more on fiber {fibers[i['']]} fit its lit pairs",
+            "stock": lambda i, _: (
+                "wavelengths of {1} that end at {0} have transponders there".format(*self._stock.places[i[""]])
+                + self._lit_in(i)
+            ),
+            "spectrum": lambda i, _: (
+                f"slots of all channels on fiber {fibers[i['']]} fit its lit pairs{self._lit_in(i)}"
+            ),
+            "channels": lambda i, _: (
+                f"channels of {_ghz(i['w'])} or more on fiber {fibers[i['']]} fit its lit pairs{self._lit_in(i)}"
+            ),
             "holes": lambda i, _: f"channels of {_ghz(i['w'])} or more fit beside those that stand on {fibers[i['']]}",
-            "used": lambda i, _: f"channels of {_ghz(i['w'])} on fiber {fibers[i['']]} only where that width is used",
-            "guards": lambda i, _: f"channels and guards on fiber {fibers[i['']]} fit its lit pairs",
+            "used": lambda i, _: (
+                f"channels of {_ghz(i['w'])} on fiber {fibers[i['']]} only where that width is used{self._lit_in(i)}"
+            ),
+            "guards": lambda i, _: f"channels and guards on fiber {fibers[i['']]} fit its lit pairs{self._lit_in(i)}",
             "kept": lambda i, _: f"pairs of fiber {fibers[i['']]} that were lit already are among the lit ones",
             "open": lambda i, _: f"pairs of fiber {fibers[i['']]} are lit only where it is built",
             "one": lambda i, _: f"at most one module of {self._path(i[''])}",
@@ -143,6 +167,10 @@ class Words:
     def _demand(self, d: int) -> str:
         return self.problem.demands[d].id
 
+    def _lit_in(self, indices: Mapping[str, int]) -> str:
+        """The state, where each lights wavelengths of its own."""
+        return self._in(indices["k"]) if "k" in indices else ""
+
     def _in(self, k: int) -> str:
         return f", {_when(self.problem.states[k].name)}"
 
@@ -170,19 +198,33 @@ class Words:
         sites |= {site for d in demands for site in self.problem.demands[d].ends}
         return f"traffic of {source} that stays at {sorted(sites)[v]} is what the two ask of each other{self._in(k)}"
 
-    def _cut(self, held: Held) -> str:
-        """What must be able to cross, or the distances that demands must travel; and how it was rounded."""
-        problem, several = self.problem, held.cuts
-        cut = several[0]
-        names = [problem.states[one.state].name for one in several]
-        when = f"after losing any of {', '.join(names)}" if len(names) > 1 else _when(names[0])
-        if cut.shore:
-            over = " over lit pairs" if cut.fibers else ""
-            what = f"sites {{{', '.join(cut.shore)}}} need {cut.need_gbps(problem):.10g} Gb/s to the rest{over}"
-        else:
-            what = f"{cut.need_gbps(problem):.10g} weighted Gb/s of {len(cut.distances)} demands (a metric) must fit"
-        rounded = " and ".join(f"{divisor:.10g}" for divisor in held.divisors if divisor is not None)
-        return f"{when}, {what}" + (f"; rounded by {rounded}" if rounded else "")
+
+def cut_in_words(problem: Problem, held: Held) -> str:
+    """What must be able to cross, or the distances that demands must travel; and how it was rounded."""
+    cut, names = held.cuts[0], [problem.states[one.state].name for one in held.cuts]
+    over = " over lit pairs" if cut.fibers else ""
+    when = f"after losing any of {', '.join(names)}" if len(names) > 1 else _when(names[0])
+    return f"{when}, {_needed(cut, cut.need_gbps(problem), over)}{_rounded(held.divisors)}"
+
+
+def asked_in_words(problem: Problem, asked: Asked, divisors: Divisors) -> str:
+    """The same under relight, over what is owned, lit in a state, or lit at all."""
+    when, over = _when(problem.states[asked.state].name), "" if asked.over == WAVELENGTHS else f" over {asked.over}"
+    gbps = asked.need(problem) / TBPS
+    return f"{when}, {_needed(asked, gbps, over)}{_rounded(divisors)}"
+
+
+def _needed(cut: Cut | Asked, gbps: float, over: str) -> str:
+    """What must be able to leave a shore; else a metric."""
+    if cut.shore:
+        return f"sites {{{', '.join(cut.shore)}}} need {gbps:.10g} Gb/s to the rest{over}"
+    return f"{gbps:.10g} weighted Gb/s of {len(cut.distances)} demands (a metric) must fit"
+
+
+def _rounded(divisors: Divisors) -> str:
+    """By what an inequality was divided and rounded up; nothing where it was not."""
+    found = " and ".join(f"{divisor:.10g}" for divisor in divisors if divisor is not None)
+    return f"; rounded by {found}" if found else ""
 
 
 def _when(state: str) -> str:

@@ -58,6 +58,10 @@ def cases():
     yield "guards", triangle({"guard_ghz": 25}), None
     yield "one-plus-one", triangle({"scheme": "one-plus-one"}), None
     yield "none", triangle({"scheme": "none"}), None
+    yield "relight", triangle({"scheme": "relight"}), 1.2
+    yield "relight with guards", triangle({"scheme": "relight", "guard_ghz": 25}), None
+    circuits = network("abc", ring(build_usd=7), [("a", "b", 300), ("b", "c", 90)], {"scheme": "relight"})
+    yield "relight of circuits", circuits, None
 
 
 @pytest.mark.parametrize("form", ["lp", "mps"])

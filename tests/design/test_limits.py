@@ -37,3 +37,16 @@ def test_enough_nodes_prove(network):
 def test_time_is_said_where_it_counts(network):
     assert api.plan(network, time_limit_s=30, max_nodes=1).options["time_limit_s"] == "30"
     assert "max_nodes" not in api.plan(network).options
+
+
+def test_relight_answers_however_few_nodes_it_has(tmp_path):
+    file = tmp_path / "lumpy.yaml"
+    file.write_text(lumpy(sites=5, chords=3, demands=8).replace("policy: {", "policy: {scheme: relight, "))
+    network = api.load(file)
+    best = api.plan(network).design.proof
+    for nodes in (1, 2, 4, 8):
+        made = api.plan(network, max_nodes=nodes)
+        proof = made.design.proof
+        assert 0.5 * best.bound_usd < proof.bound_usd <= best.bound_usd * (1 + 1e-9)
+        assert made.design.cost_usd >= best.bound_usd * (1 - 1e-9)
+        assert api.verify(network, made) == ()

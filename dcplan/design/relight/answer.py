@@ -70,7 +70,7 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
     for _ in range(REPAIRS + len(problem.demands)):
         found = search(task, slots, _begin(problem, fixed), found)
         if found is None:
-            return _why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
+            return why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
         if not repairs:
             bound = found.bound_usd
         if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
@@ -113,7 +113,7 @@ def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs
     return Answer(task, _owned(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.master)
 
 
-def _why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:
+def why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:
     """The first state that cannot be lit whatever is bought: each can be looked at by itself, since stock is free."""
     problem, stood = task.problem, stock(task.problem)
     nothing = [0.0] * len(StateProgram(task, stood, 0, slots[0]).bought.columns)

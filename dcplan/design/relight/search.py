@@ -69,6 +69,8 @@ class _Search:
     programs: dict[int, StateProgram] = field(default_factory=dict)
     known: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
     """By state: wavelengths that carry it."""
+    relaxed: tuple[float, ...] = ()
+    """What the last relaxation buys."""
     bought: tuple[float, ...] | None = None
     counts: tuple[tuple[int, ...], ...] = ()
     cost: float = inf
@@ -145,7 +147,8 @@ def _root(found: _Search) -> bool:
         if status != "optimal":
             raise SolverError("the relaxation of the design problem gave no answer")
         found.bound = max(found.bound, master.linear.objective if master.linear else 0.0)
-        if found.until.over or (not separate(master, values_of(master)) and not _load_missing(found)):
+        found.relaxed = tuple(values_of(master)[i] for i in master.bought.columns)
+        if found.until.hurried or (not separate(master, values_of(master)) and not _load_missing(found)):
             break
     found.task.say(f"relaxation US$ {found.bound / USD:,.0f}, {len(master.states)} of {_states(found)} states matter")
     return True
@@ -154,9 +157,8 @@ def _root(found: _Search) -> bool:
 def _load_missing(found: _Search) -> int:
     """Load the states that the relaxed purchase falls shortest of."""
     master = found.master
-    bought = [values_of(master)[i] for i in master.bought.columns]
     least = MISSING * max(1.0, found.bound)
-    missing = {k: found.program(k).missing(bought) for k in range(_states(found)) if k not in master.states}
+    missing = {k: found.program(k).missing(found.relaxed) for k in range(_states(found)) if k not in master.states}
     short = sorted((k for k, value in missing.items() if value > least), key=lambda k: (-missing[k], k))
     load(master, sorted(short[:LOADED_AT_ONCE]))
     return len(short[:LOADED_AT_ONCE])
@@ -291,9 +293,8 @@ def _rescue(found: _Search) -> None:
     """When time is up without an answer: what the relaxation buys, rounded up, enlarged state by state."""
     until, master = found.until.extended(LAST_S), found.master
     columns = [master.program.columns[i] for i in master.bought.columns]
-    relaxed_values = [values_of(master)[i] for i in master.bought.columns]
     bought: tuple[float, ...] | None = tuple(
-        float(min(column.upper, ceil(value - WHOLE))) for column, value in zip(columns, relaxed_values, strict=True)
+        float(min(column.upper, ceil(value - WHOLE))) for column, value in zip(columns, found.relaxed, strict=True)
     )
     counts = []
     for k in range(_states(found)):
