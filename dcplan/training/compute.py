@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, all_to_all_s, group
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
     from dcplan.training.machine import Machine
-    from dcplan.training.step import Layout
+    from dcplan.training.step import Tile, Workload
 
 FLASH_BACKWARD = 2.5
 """Products in the backward pass of flash attention over those in the forward (Dao 2023: five against two)."""
@@ -48,7 +49,31 @@ Cost = tuple[Pass, Pass]
 """Forward and backward."""
 
 
-def layer_cost(model: ModelShape, s: int, layout: Layout, machine: Machine, *, moe: bool) -> Cost:
+class Costs(NamedTuple):
+    """Forward and backward of one microbatch in each of what a stage may hold."""
+
+    dense: Cost
+    """One layer without experts."""
+    moe: Cost
+    """One layer with experts; that of a dense layer where there is none."""
+    embedding: Cost
+    head: Cost
+
+
+@remembered
+def costs(workload: Workload, machine: Machine, tile: Tile) -> Costs:
+    """What layers, embedding and logits cost on one kind of accelerator; see the functions below."""
+    model, s = workload.model, workload.sequence_length
+    dense = layer_cost(model, s, tile, machine, moe=False)
+    return Costs(
+        dense=dense,
+        moe=layer_cost(model, s, tile, machine, moe=True) if shapes.is_moe(model) else dense,
+        embedding=embedding_cost(model, s, tile, machine),
+        head=head_cost(model, s, tile, machine),
+    )
+
+
+def layer_cost(model: ModelShape, s: int, tile: Tile, machine: Machine, *, moe: bool) -> Cost:
     """Forward and backward of one layer for one microbatch.
 
     Kernels: FLOPs / (peak × efficiency) + bytes / (HBM × efficiency) + a fixed time per pass, without overlap of the
@@ -60,69 +85,69 @@ def layer_cost(model: ModelShape, s: int, layout: Layout, machine: Machine, *, m
     core, logits, element-wise kernels and what is reduced or combined stay as in bf16 (casts are fused with norms and
     activation functions; transposes take what reads of 1 byte save).
     """
-    tokens = layout.microbatch * s / layout.cp
-    products = _products_s(model, tokens, layout, machine, moe=moe)
-    core, core_traffic = _attention_core(model, s, tokens, layout, machine)
+    tokens = tile.microbatch * s / tile.cp
+    products = _products_s(model, tokens, tile, machine, moe=moe)
+    core, core_traffic = _attention_core(model, s, tokens, tile, machine)
     size = shapes.layer_size(model, moe=moe)
-    weights = (size.shared + size.experts / layout.ep) / layout.tp
-    kernels = _elementwise_bytes(model, tokens, layout, moe=moe)
+    weights = (size.shared + size.experts / tile.ep) / tile.tp
+    kernels = _elementwise_bytes(model, tokens, tile, moe=moe)
     read = machine.operand_bytes * weights
     forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
     backward_compute = (
         2 * products + core_backward + (2 * kernels + 19 / 13 * core_traffic + read + 8 * weights) / machine.hbm
     ) + machine.layer_s
-    tp = _tp_s(model, tokens, layout, machine, moe=moe)
-    cp = _cp_s(model, tokens, layout, machine)
-    ep = _ep_s(model, tokens, layout, machine) if moe else 0.0
+    tp = _tp_s(model, tokens, tile, machine, moe=moe)
+    cp = _cp_s(model, tokens, tile, machine)
+    ep = _ep_s(model, tokens, tile, machine) if moe else 0.0
     forward = Pass(forward_compute, tp, _hidden(cp, core), ep)
     backward = Pass(backward_compute, tp, _hidden(2 * cp, core_backward), ep)
-    if layout.recompute == "full":
+    if tile.recompute == "full":
         backward += forward
-    elif layout.recompute == "selective" and not machine.modern:
+    elif tile.recompute == "selective" and not machine.modern:
         backward += Pass(core + core_traffic / machine.hbm)
     return forward, backward
 
 
-def head_cost(model: ModelShape, s: int, layout: Layout, machine: Machine) -> Cost:
+def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     """Logits and loss of one microbatch: 2 T h V / t products, 12 and 6 bytes per logit, one all-reduce backward."""
-    tokens = layout.microbatch * s / layout.cp
-    logits = tokens * model.vocab / layout.tp
+    tokens = tile.microbatch * s / tile.cp
+    logits = tokens * model.vocab / tile.tp
     products = 2 * logits * model.hidden / machine.bf16_flops
-    weights = shapes.embedding_parameters(model) / layout.tp
-    reduce_s = all_reduce_s(group(machine, layout.tp, 1), 2 * tokens * model.hidden)
+    weights = shapes.embedding_parameters(model) / tile.tp
+    reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * tokens * model.hidden)
     forward = Pass(products + (12 * logits + 2 * weights) / machine.hbm)
     return forward, Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
 
 
-def embedding_cost(model: ModelShape, s: int, layout: Layout, machine: Machine) -> Cost:
+def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     """Look-up and its gradient: 4 bytes and 10 bytes per token and hidden unit; one all-reduce forward."""
-    width = layout.microbatch * s / layout.cp * model.hidden
-    reduce_s = all_reduce_s(group(machine, layout.tp, 1), 2 * width)
+    width = tile.microbatch * s / tile.cp * model.hidden
+    reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * width)
     return Pass(4 * width / machine.hbm, reduce_s), Pass(10 * width / machine.hbm)
 
 
-def _products_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine, *, moe: bool) -> float:
+def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> float:
     size = shapes.layer_size(model, moe=moe)
-    dense = 2 * tokens * (size.met - size.met_experts) / layout.tp / machine.gemm_flops
-    return dense + 2 * tokens * size.met_experts / layout.tp / machine.moe_flops
+    dense = 2 * tokens * (size.met - size.met_experts) / tile.tp / machine.gemm_flops
+    return dense + 2 * tokens * size.met_experts / tile.tp / machine.moe_flops
 
 
-def _attention_core(model: ModelShape, s: int, tokens: float, layout: Layout, machine: Machine) -> tuple[float, float]:
+def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machine: Machine) -> tuple[float, float]:
     """Time of its products and bytes of its softmax. Flash skips the masked half and keeps scores on chip."""
-    full = 2 * tokens * s * shapes.attention_width(model) / layout.tp / machine.bf16_flops
+    full = 2 * tokens * s * shapes.attention_width(model) / tile.tp / machine.bf16_flops
     if machine.modern:
         return full / 2, 0.0
-    return full, 13 * tokens * s * model.heads / layout.tp
+    return full, 13 * tokens * s * model.heads / tile.tp
 
 
-def _elementwise_bytes(model: ModelShape, tokens: float, layout: Layout, *, moe: bool) -> float:
+def _elementwise_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool) -> float:
     """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, and operands.
 
     A matrix product reads its input and writes its output, 2 bytes each, beside its weights: 4 h + qkv + attention
     output + inner feed-forward on both sides.
     """
-    spread = layout.tp if layout.sequence_parallel else 1
+    spread = tile.tp if tile.sequence_parallel else 1
     per_ffn = 6 if model.glu else 4
     width, visited = model.ffn, 1
     if moe:
@@ -132,34 +157,34 @@ def _elementwise_bytes(model: ModelShape, tokens: float, layout: Layout, *, moe:
     operands = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn // 2 * width)
     inputs = 4 * (1 + visited) * model.hidden
     routed = 8 * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
-    return tokens * (22 * model.hidden / spread + inputs + (sharded + operands + routed) / layout.tp)
+    return tokens * (22 * model.hidden / spread + inputs + (sharded + operands + routed) / tile.tp)
 
 
-def _tp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine, *, moe: bool) -> float:
+def _tp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> float:
     """Two all-reduces of 2 T h bytes a pass; reduce-scatter and all-gather with sequence parallelism: same bytes.
 
     In a layer with experts the second one carries the tokens of every expert they visit. In fp8 the gathered half is
     1 byte (Transformer Engine casts before it gathers); without sequence parallelism nothing is gathered.
     """
-    if layout.tp == 1:
+    if tile.tp == 1:
         return 0.0
-    over = group(machine, layout.tp, 1)
-    gathered = machine.operand_bytes if layout.sequence_parallel else 2
+    over = group(machine, tile.tp, 1)
+    gathered = machine.operand_bytes if tile.sequence_parallel else 2
     size = (2 + gathered) / 2 * tokens * model.hidden
     second = size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
     return all_reduce_s(over, size) + all_reduce_s(over, second)
 
 
-def _cp_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) -> float:
+def _cp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> float:
     """Keys and values go once round the ring: (c−1) × 2 bytes × tokens × width / t."""
-    if layout.cp == 1:
+    if tile.cp == 1:
         return 0.0
-    over = group(machine, layout.cp, layout.tp)
-    size = 2 * tokens * shapes.kv_width(model) / layout.tp
-    return (layout.cp - 1) * (size / over.ring + over.hop_s)
+    over = group(machine, tile.cp, tile.tp)
+    size = 2 * tokens * shapes.kv_width(model) / tile.tp
+    return (tile.cp - 1) * (size / over.ring + over.hop_s)
 
 
-def _ep_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) -> float:
+def _ep_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> float:
     """Dispatch and combine of one pass: two all-to-alls of 2 T h topk / t bytes; dispatch in fp8 halves one.
 
     A token goes to another scale-up domain once, however many of its experts are there, and is copied inside by
@@ -167,11 +192,11 @@ def _ep_s(model: ModelShape, tokens: float, layout: Layout, machine: Machine) ->
     evenly over D domains that is (D−1)(1 − (1−1/D)^topk) copies instead of topk (D−1)/D.
     Software before that sends every copy.
     """
-    over = group(machine, layout.ep, layout.tp)
+    over = group(machine, tile.ep, tile.tp)
     topk, domains = model.topk or 1, max(1.0, over.ranks / over.inside)
     one_s = 0.0
     for width in (machine.operand_bytes, 2):
-        copy = width * tokens * model.hidden / layout.tp
+        copy = width * tokens * model.hidden / tile.tp
         once = domains * (1 - (1 - 1 / domains) ** topk) if machine.one_copy else topk
         one_s += all_to_all_s(over, machine, copy * topk, copy * once)
     return one_s

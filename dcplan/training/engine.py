@@ -57,7 +57,7 @@ def one_site(workload: Workload, layout: Layout) -> StepTime:
     site is a hub where there is one site.
     """
     near = replace(workload, collective=DIRECT)
-    return step_time(near, layout, no_distance(near, layout))
+    return step_time(near, layout, no_distance(near))
 
 
 def needed_rates(

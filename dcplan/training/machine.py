@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.training.remember import remembered
+
 if TYPE_CHECKING:
-    from dcplan.training.step import Share
+    from dcplan.training.step import Share, Workload
 
 FLASH_AND_OVERLAP_SINCE = 2023
 """Megatron-LM took up flash attention, overlapped gradient reduction and overlapped stage transfers during 2023."""
@@ -74,3 +76,11 @@ def machine(share: Share, precision: str) -> Machine:
         one_copy=fitted.software_year >= ONE_COPY_SINCE,
         modern=is_modern(share),
     )
+
+
+@remembered
+def machines(workload: Workload) -> tuple[Machine, ...]:
+    """The accelerators of each share, calibrated, in the order of the job; equal ones are one. ValueError as there."""
+    known: dict[Machine, Machine] = {}
+    boxes = (machine(share, workload.precision) for share in workload.shares)
+    return tuple(known.setdefault(box, box) for box in boxes)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.machine import is_modern
-from dcplan.training.pipeline import StageLayers, stage_layers
+from dcplan.training.pipeline import layer_sizes, stage_layers, stage_parameters
+from dcplan.training.remember import remembered
 from dcplan.training.step import Memory
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
-    from dcplan.training.step import Layout, Share, Workload
+    from dcplan.training.step import Layout, Share, Tile, Workload
 
 GRADIENT_BYTES = 4
 """Gradients are accumulated in fp32."""
@@ -30,11 +31,8 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
     + extra_in_flight upstream of boundaries between sites. The fullest of first, second and last stage is taken.
     """
-    share = smallest(workload)
-    in_flight = _in_flight(layout, extra_in_flight)
-    kinds = stage_layers(workload.model, layout.pp, layout.virtual_stages)
-    options = [_stage(workload, layout, share, kind, flight) for kind, flight in zip(kinds, in_flight, strict=True)]
-    return max(options, key=lambda memory: memory.total_gb)
+    stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages)))
+    return max((_stage(workload, layout, i, extra_in_flight) for i in stages), key=attrgetter("total_gb"))
 
 
 def fits(used: Memory) -> bool:
@@ -42,6 +40,7 @@ def fits(used: Memory) -> bool:
     return used.total_gb <= USABLE * used.capacity_gb
 
 
+@remembered
 def smallest(workload: Workload) -> Share:
     """The share whose accelerators have the least memory."""
     return min(workload.shares, key=lambda share: share.accelerator.hbm_gb)
@@ -55,11 +54,10 @@ def in_flight_gb(workload: Workload, layout: Layout) -> float:
 
 def memory_of_first(workload: Workload, layout: Layout, extra: int) -> Memory:
     """Memory of the first stage, which holds most microbatches."""
-    kind = stage_layers(workload.model, layout.pp, layout.virtual_stages)[0]
-    return _stage(workload, layout, smallest(workload), kind, _in_flight(layout, extra)[0])
+    return _stage(workload, layout, 0, extra)
 
 
-def activation_bytes(model: ModelShape, s: int, layout: Layout, *, moe: bool, flash: bool) -> float:
+def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash: bool) -> float:
     """Bytes kept for the backward pass of one layer and one microbatch.
 
     none: s b h (10 + 24/t + 5 a s/(h t)) for GPT shapes; with sequence parallelism all of it is divided by t;
@@ -67,10 +65,10 @@ def activation_bytes(model: ModelShape, s: int, layout: Layout, *, moe: bool, fl
     Gated blocks keep three inner tensors instead of two, experts those of topk + shared blocks and the routed tokens.
     Source: Korthikanti et al. 2022, equations 1–6 and table 2; Megatron-LM theoretical_memory_usage.py.
     """
-    tokens = layout.microbatch * s / layout.cp
-    spread = layout.tp if layout.sequence_parallel else 1
+    tokens = tile.microbatch * s / tile.cp
+    spread = tile.tp if tile.sequence_parallel else 1
     h = model.hidden
-    if layout.recompute == "full":
+    if tile.recompute == "full":
         return 2 * tokens * h / spread
     width = model.ffn
     routed = 0
@@ -80,8 +78,8 @@ def activation_bytes(model: ModelShape, s: int, layout: Layout, *, moe: bool, fl
         routed = 2 * h * (model.topk or 1)
     output = shapes.attention_width(model) // 2
     sharded = 2 * shapes.qkv_width(model) + 2 * output + (6 if model.glu else 4) * width + routed
-    scores = 0.0 if flash or layout.recompute == "selective" else 5 * model.heads * s
-    return tokens * (10 * h / spread + (sharded + scores) / layout.tp)
+    scores = 0.0 if flash or tile.recompute == "selective" else 5 * model.heads * s
+    return tokens * (10 * h / spread + (sharded + scores) / tile.tp)
 
 
 def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
@@ -94,44 +92,41 @@ def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
     return (first, second, last) if p > 2 else (first, last)
 
 
-def _stage(workload: Workload, layout: Layout, share: Share, kind: StageLayers, in_flight: float) -> Memory:
-    model, s = workload.model, workload.sequence_length
-    flash = is_modern(share)
-    dense = shapes.layer_size(model, moe=False)
-    sparse = shapes.layer_size(model, moe=True) if kind.moe else dense
-    ends = shapes.embedding_parameters(model) * (1 if model.tied and layout.pp == 1 else kind.embedding + kind.head)
-    shared = (kind.dense * dense.shared + kind.moe * sparse.shared + ends) / layout.tp
-    experts = kind.moe * sparse.experts / (layout.ep * layout.tp)
+@remembered
+def _activations(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Of a layer without experts and of one with: bytes kept for each microbatch, and alive while it is recomputed."""
+    model, s, flash = workload.model, workload.sequence_length, is_modern(smallest(workload))
+    whole = tile._replace(recompute="selective")
+    return tuple(
+        (
+            activation_bytes(model, s, tile, moe=moe, flash=flash),
+            activation_bytes(model, s, whole, moe=moe, flash=True) if tile.recompute == "full" else 0.0,
+        )
+        for moe in (False, shapes.is_moe(model))
+    )  # type: ignore[return-value]
+
+
+def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> Memory:
+    """That of one kind of stage, in the order of `stage_layers`."""
+    kind = stage_layers(workload.model, layout.pp, layout.virtual_stages)[i]
+    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages)[i]
+    shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
     group = layout.shard_size * layout.cp
-    shards = (group, max(1, group // layout.ep))
-
-    def spread(bytes_each: float, since: int) -> float:
-        parts = shards if layout.sharding >= since else (1, 1)
-        return bytes_each * (shared / parts[0] + experts / parts[1])
-
+    whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
     weight_bytes = 4 if workload.precision == "fp8" else 2
-    gathered = 0.0
+    weights = weight_bytes * (spread if layout.sharding >= 3 else whole)
     if layout.sharding == 3:  # the layer at work and the next one are whole
-        gathered = 2 * weight_bytes * (sparse.shared + sparse.experts / layout.ep) / layout.tp
-    kept = kind.dense * activation_bytes(model, s, layout, moe=False, flash=flash)
-    if kind.moe:
-        kept += kind.moe * activation_bytes(model, s, layout, moe=True, flash=flash)
+        layer = layer_sizes(workload)[kind.moe > 0]
+        weights += 2 * weight_bytes * (layer.shared + layer.experts / layout.ep) / layout.tp
+    (dense, dense_again), (moe, moe_again) = _activations(workload, layout.tile)
+    activations = (kind.dense * dense + kind.moe * moe) * _in_flight(layout, extra_in_flight)[i]
+    working = moe_again if kind.moe else dense_again
+    if kind.head:  # logits in bf16 and fp32
+        working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
     return Memory(
-        weights_gb=(spread(weight_bytes, 3) + gathered) / 1e9,
-        gradients_gb=spread(GRADIENT_BYTES, 2) / 1e9,
-        optimizer_gb=spread(OPTIMIZER_BYTES, 1) / 1e9,
-        activations_gb=(kept * in_flight + _working(workload, layout, kind)) / 1e9,
-        capacity_gb=share.accelerator.hbm_gb,
+        weights_gb=weights / 1e9,
+        gradients_gb=GRADIENT_BYTES * (spread if layout.sharding >= 2 else whole) / 1e9,
+        optimizer_gb=OPTIMIZER_BYTES * (spread if layout.sharding >= 1 else whole) / 1e9,
+        activations_gb=(activations + working) / 1e9,
+        capacity_gb=smallest(workload).accelerator.hbm_gb,
     )
-
-
-def _working(workload: Workload, layout: Layout, kind: StageLayers) -> float:
-    """What is alive only while it is used: one recomputed layer, and logits in bf16 and fp32."""
-    model, s = workload.model, workload.sequence_length
-    working = 0.0
-    if layout.recompute == "full":
-        whole = replace(layout, recompute="selective")
-        working += activation_bytes(model, s, whole, moe=kind.moe > 0, flash=True)
-    if kind.head:
-        working += 6 * layout.microbatch * s / layout.cp * model.vocab / layout.tp
-    return working

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
-from dcplan.training.compute import Cost, Pass, embedding_cost, head_cost, layer_cost
+from dcplan.training.compute import Costs, Pass, costs
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
     from dcplan.training.machine import Machine
-    from dcplan.training.step import Layout
+    from dcplan.training.shapes import LayerSize
+    from dcplan.training.step import Layout, Tile, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +107,59 @@ def _ends(layers: int, pp: int, per: int, spare: int) -> tuple[int, int]:
     return per - min(short // 2, most), per - min(short - short // 2, most)
 
 
-def stages(model: ModelShape, s: int, layout: Layout, machine: Machine) -> tuple[Stage, ...]:
+def stages(workload: Workload, layout: Layout, machine: Machine) -> tuple[Stage, ...]:
     """The cost of one microbatch in the first, an inner and the last stage on one kind of accelerator."""
-    kinds = stage_layers(model, layout.pp, layout.virtual_stages)
-    nothing: Cost = (Pass(), Pass())
-    dense = layer_cost(model, s, layout, machine, moe=False) if any(kind.dense for kind in kinds) else nothing
-    moe = layer_cost(model, s, layout, machine, moe=True) if any(kind.moe for kind in kinds) else nothing
-    head, embedding = head_cost(model, s, layout, machine), embedding_cost(model, s, layout, machine)
-    result = []
-    for kind in kinds:
-        parts = [dense[i].times(kind.dense) + moe[i].times(kind.moe) for i in (0, 1)]
-        if kind.embedding:
-            parts = [parts[i] + embedding[i] for i in (0, 1)]
-        if kind.head:
-            parts = [parts[i] + head[i] for i in (0, 1)]
-        result.append(Stage(parts[0], parts[1], kind.stages))
-    return tuple(result)
+    return _stages(workload, machine, layout.tile, layout.pp, layout.virtual_stages)
+
+
+@remembered
+def _stages(workload: Workload, machine: Machine, tile: Tile, pp: int, virtual_stages: int) -> tuple[Stage, ...]:
+    parts = costs(workload, machine, tile)
+    return tuple(
+        Stage(_pass(parts, kind, 0), _pass(parts, kind, 1), kind.stages)
+        for kind in stage_layers(workload.model, pp, virtual_stages)
+    )
+
+
+def _pass(parts: Costs, kind: StageLayers, way: int) -> Pass:
+    """Forward (0) or backward (1) pass of one microbatch through all that a stage holds."""
+    whole = parts.dense[way].times(kind.dense)
+    if kind.moe:
+        whole += parts.moe[way].times(kind.moe)
+    if kind.embedding:
+        whole += parts.embedding[way]
+    if kind.head:
+        whole += parts.head[way]
+    return whole
+
+
+class Held(NamedTuple):
+    """Parameters of one stage, before tp and ep divide them."""
+
+    shared: float
+    """Seen by every token; a tied embedding counts once where one stage has both ends."""
+    experts: float
+    """Routed experts, all of them."""
+
+
+@remembered
+def layer_sizes(workload: Workload) -> tuple[LayerSize, LayerSize]:
+    """Parameters of a layer without experts and of one with; the former again where the model is dense."""
+    dense = shapes.layer_size(workload.model, moe=False)
+    return dense, shapes.layer_size(workload.model, moe=True) if shapes.is_moe(workload.model) else dense
+
+
+@remembered
+def stage_parameters(workload: Workload, pp: int, virtual_stages: int) -> tuple[Held, ...]:
+    """Parameters of each kind of stage, as `stage_layers` lists them."""
+    model = workload.model
+    dense, sparse = layer_sizes(workload)
+    found = []
+    for kind in stage_layers(model, pp, virtual_stages):
+        ends = 1 if model.tied and pp == 1 else kind.embedding + kind.head
+        shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
+        found.append(Held(shared, kind.moe * sparse.experts))
+    return tuple(found)
 
 
 def bubble_s(all_stages_s: float, slowest_s: float, virtual_stages: int) -> float:

@@ -48,7 +48,7 @@ def search(workload: Workload) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
             refused.setdefault(found.kind, []).append(found)
             continue
         key = (found.across, found.tp, found.cp, found.pp, found.ep)
-        priced = (step_terms(workload, found, no_distance(workload, found))[0].total_s, found)
+        priced = (step_terms(workload, found, no_distance(workload))[0].total_s, found)
         if key not in best or (priced[0], found.name) < (best[key][0], best[key][1].name):
             best[key] = priced
     ranked = sorted(best.values(), key=lambda entry: (entry[0], entry[1].name))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training.patterns import DIRECT, Collective
 
@@ -42,6 +42,8 @@ class Workload:
     shares: tuple[Share, ...]
     collective: Collective = DIRECT
     """How its sites sum gradients, where they do so by site."""
+    answers: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What functions of this workload gave before; see `remember`."""
 
     @property
     def accelerators(self) -> int:
@@ -114,6 +116,17 @@ class Memory:
         return self.weights_gb + self.gradients_gb + self.optimizer_gb + self.activations_gb
 
 
+class Tile(NamedTuple):
+    """What the cost of one microbatch in one layer depends on; see `Layout` for each."""
+
+    tp: int
+    cp: int
+    ep: int
+    microbatch: int
+    recompute: str
+    sequence_parallel: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """A parallelism plan made whole for one workload: all sizes known, every division checked."""
@@ -136,6 +149,14 @@ class Layout:
     """dp, pp, or none for a job in one site."""
     sync: str
     extra_in_flight: int | None
+
+    @property
+    def tile(self) -> Tile:
+        """What one microbatch in one layer costs follows from these sizes alone."""
+        return Tile._make(_TILE(self))
+
+
+_TILE = attrgetter(*Tile._fields)
 
 
 @dataclass(frozen=True, slots=True)

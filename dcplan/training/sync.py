@@ -15,13 +15,14 @@ from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
 from dcplan.training.memory import GRADIENT_BYTES
 from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
-from dcplan.training.pipeline import stage_layers
+from dcplan.training.pipeline import stage_parameters
 from dcplan.training.place import site_ranks
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dcplan.model.network import Pair
+    from dcplan.model.network import Pair, SiteId
     from dcplan.training.machine import Machine
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Links, Workload
@@ -45,19 +46,11 @@ class Reduction:
 
 def local_parameters(workload: Workload, layout: Layout) -> tuple[float, float]:
     """Parameters on one accelerator of the fullest stage: those met by every token, and routed experts."""
-    model = workload.model
-    dense = shapes.layer_size(model, moe=False)
-    sparse = shapes.layer_size(model, moe=True) if shapes.is_moe(model) else dense
-    best = (0.0, 0.0)
-    for kind in stage_layers(model, layout.pp, layout.virtual_stages):
-        ends = kind.embedding + kind.head
-        ends = 1 if model.tied and layout.pp == 1 else ends
-        shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
-        found = (shared / layout.tp, kind.moe * sparse.experts / (layout.ep * layout.tp))
-        best = max(best, found, key=sum)
-    return best
+    stages = stage_parameters(workload, layout.pp, layout.virtual_stages)
+    return max(((stage.shared / layout.tp, stage.experts / (layout.ep * layout.tp)) for stage in stages), key=sum)
 
 
+@remembered
 def gradient_gb(workload: Workload) -> float:
     """All gradients once, as they go between sites: parameters × gradient_bits / 8 [GB]."""
     return shapes.parameters(workload.model) * workload.gradient_bits / 8 / 1e9
@@ -68,8 +61,12 @@ def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -
     ranks = site_ranks(where)
     if layout.sync == "hierarchical":
         return pattern(workload.collective, tuple(ranks))
-    order = shortest_ring(tuple(ranks), dict(workload.collective.latency_ms))
-    return flat_ring(order, sum(ranks.values()) * layout.cp)
+    return flat_ring(_ring_order(workload, tuple(ranks)), sum(ranks.values()) * layout.cp)
+
+
+@remembered
+def _ring_order(workload: Workload, sites: tuple[SiteId, ...]) -> tuple[SiteId, ...]:
+    return shortest_ring(sites, dict(workload.collective.latency_ms))
 
 
 def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:

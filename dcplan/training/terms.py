@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
-from dcplan.training.machine import Machine, machine
+from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
 from dcplan.training.pipeline import Boundary, Stage, boundary_delay_s, bubble_s, stages, to_hide
 from dcplan.training.place import Place, crossings, places, site_ranks
+from dcplan.training.remember import remembered
 from dcplan.training.step import Links, Terms
 from dcplan.training.sync import (
     Reduction,
@@ -29,6 +30,7 @@ from dcplan.training.sync import (
 )
 
 if TYPE_CHECKING:
+    from dcplan.training.machine import Machine
     from dcplan.training.step import Layout, Workload
 
 OPTIMIZER_TRAFFIC = 30
@@ -38,15 +40,16 @@ OPTIMIZER_TRAFFIC = 30
 def step_terms(workload: Workload, layout: Layout, links: Links) -> tuple[Terms, int]:
     """The terms of a step, and the extra microbatches in flight that it takes."""
     where = places(workload, layout)
-    boxes = tuple(machine(place.share, workload.precision) for place in where)
+    boxes = machines(workload)
     if layout.across == "pp":
         return _over_stages(workload, layout, where, boxes, links)
     return _over_ranks(workload, layout, where, boxes, links), 0
 
 
-def no_distance(workload: Workload, layout: Layout) -> Links:
+@remembered
+def no_distance(workload: Workload) -> Links:
     """Sites side by side: infinite rate, no latency."""
-    pairs = cross_site_gb(workload, layout)
+    pairs = [pair(a, b) for a, b in itertools.combinations(dict.fromkeys(share.site for share in workload.shares), 2)]
     return Links(dict.fromkeys(pairs, math.inf), dict.fromkeys(pairs, 0.0))
 
 
@@ -84,14 +87,16 @@ def _over_ranks(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> Terms:
     ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
-    replicas = []
+    alike: dict[tuple[Machine, int, int, float], _Replica] = {}
     for place, box in zip(where, boxes, strict=True):
-        kinds = stages(workload.model, workload.sequence_length, layout, box)
         site = place.share.site
-        work = reduction(workload, layout, box, ranks[site], crossing.sends(site), layout.dp)
-        replicas.append(_replica(workload, layout, place, box, kinds, work))
-    slow = max(replicas, key=lambda replica: replica.terms.total_s)
-    fast = min(replicas, key=lambda replica: replica.terms.total_s)
+        here, sends = ranks[site], crossing.sends(site)
+        if (box, place.ranks, here, sends) not in alike:
+            work = reduction(workload, layout, box, here, sends, layout.dp)
+            made = _replica(workload, layout, place, box, stages(workload, layout, box), work)
+            alike[box, place.ranks, here, sends] = made
+    slow = max(alike.values(), key=lambda replica: replica.terms.total_s)
+    fast = min(alike.values(), key=lambda replica: replica.terms.total_s)
     pairs = gradient_pairs(workload, layout, where)
     sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + crossing.waits_s(links.latency_ms)
     return replace(fast.terms, straggler_s=slow.terms.total_s - fast.terms.total_s, sync_s=sync_s)
@@ -106,8 +111,8 @@ def _replica(
     tied_s = 0.0
     if layout.pp > 1 and workload.model.tied:
         tied_s = _tied_gb(workload) * 1e9 / layout.tp / box.out
-    terms = replace(
-        _repeated(layout, slowest),
+    terms = Terms(
+        **_repeated(layout, slowest),
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
         bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
         dp_s=inside_s(layout, work, window) + tied_s,
@@ -121,7 +126,7 @@ def _over_stages(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> tuple[Terms, int]:
     """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
-    kinds = [stages(workload.model, workload.sequence_length, layout, box) for box in boxes]
+    kinds = [stages(workload, layout, box) for box in boxes]
     placed = _placed(where, kinds)
     slowest = max(placed, key=lambda stage: stage.total_s)
     heaviest = [max(stages_, key=lambda stage: stage.total_s) for stages_ in kinds]
@@ -132,11 +137,11 @@ def _over_stages(
         _replica(
             workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 0.0, layout.dp)
         ).terms
-        for place, box in zip(where, boxes, strict=True)
+        for place, box in {box: (place, box) for place, box in zip(where, boxes, strict=True)}.values()
     ]  # fmt: skip
     inner = layout.pp - 1 - len(boundaries)
-    terms = replace(
-        _repeated(layout, fastest),
+    terms = Terms(
+        **_repeated(layout, fastest),
         pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
         bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
         cross_pipeline_s=boundary_delay_s(slowest.total_s, boundaries, layout.pp, layout.microbatches),
@@ -166,10 +171,10 @@ def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[St
     return result
 
 
-def _repeated(layout: Layout, stage: Stage) -> Terms:
-    """A stage's own work on all microbatches."""
+def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
+    """Terms of a stage's own work on all microbatches."""
     m, both = layout.microbatches, stage.forward + stage.backward
-    return Terms(compute_s=m * both.compute_s, tp_s=m * both.tp_s, cp_s=m * both.cp_s, ep_s=m * both.ep_s)
+    return {"compute_s": m * both.compute_s, "tp_s": m * both.tp_s, "cp_s": m * both.cp_s, "ep_s": m * both.ep_s}
 
 
 def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
