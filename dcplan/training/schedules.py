@@ -1,0 +1,109 @@
+"""Pipeline schedules beside 1F1B: what each waits, what it keeps in memory, and where it cannot work.
+
+A backward pass is two pieces of work: gradients of the inputs, which the stage before waits for, and gradients of the
+weights, which nobody waits for and which fill gaps. Times are those of one microbatch on one device, all its layers:
+f forward, b input gradients, w weight gradients [s]; p devices, m microbatches. Where devices differ, f, b and w are
+the mean of all but the slowest, so that for 1F1B the bubble is the sum over the others (Narayanan et al. 2021).
+
+Sources: Qi, Wan, Huang, Lin: Zero Bubble Pipeline Parallelism (ICLR 2024), table 1 and section 4, and their ZB-V;
+DeepSeek-V3 technical report, table 2; orders of work as in AMD Primus (zbv_formatted) and deepseek-ai/DualPipe. The
+bubbles below are exact for these orders with equal devices; the papers' hold where f, b and w are nearly alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCHEDULES = ("1f1b", "zb-h1", "zb-h2", "zbv", "dualpipe")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """One microbatch on one device [s]."""
+
+    forward_s: float
+    inputs_s: float
+    """Backward pass without the gradients of the weights."""
+    weights_s: float
+
+
+def splits_backward(schedule: str) -> bool:
+    """Gradients of inputs and of weights are separate pieces of work."""
+    return schedule != "1f1b"
+
+
+def chunks(schedule: str) -> int:
+    """Pieces of the model on a device: ZBV folds a pipeline of 2p stages, device i has stage i and stage 2p−1−i."""
+    return 2 if schedule == "zbv" else 1
+
+
+def copies(schedule: str) -> int:
+    """Times that each weight is kept in a pipeline: DualPipe runs from both ends, device i has stages i and p−1−i."""
+    return 2 if schedule == "dualpipe" else 1
+
+
+def least_microbatches(schedule: str, p: int) -> int:
+    """Fewer do not fill the pipeline as the schedule has it: zb-h2 and zbv 2p−1, dualpipe 2p."""
+    return {"zb-h2": 2 * p - 1, "zbv": 2 * p - 1, "dualpipe": 2 * p}.get(schedule, 1)
+
+
+def in_flight(schedule: str, p: int, m: int) -> int:
+    """Microbatches whose activations each device holds, from forward to gradients of weights.
+
+    zb-h1 p, zb-h2 2p−1, zbv p (2p halves), dualpipe p+1; never more than m. 1F1B differs by stage: see `memory`.
+    """
+    return min(m, {"zb-h2": 2 * p - 1, "dualpipe": p + 1}.get(schedule, p))
+
+
+def bubble_s(schedule: str, p: int, m: int, times: Times) -> float:
+    """Idle time of a device in a step [s], from the first work of any device to the last.
+
+    1f1b: (p−1)(f+b+w)
+    zb-h1: x (f+b) + (p−1−x) max(f, b, f+b−w), x = max(0, p−m); (p−1)(f+b−w) in the paper, where w ≤ f, b
+    zb-h2: (p−1) max(0, f+b−2w, b−f), between first and last work of each device, for the optimizer steps of stages do
+    not wait for each other: the global norm is checked afterwards (paper, section 4)
+    zbv: max of n b/2, n (b−w), (max(f, b) + (n−1) w)/2, (n−½) f − (n−1) b/2 and (n−½) f + b/2 − n w, n = p−1: (p−1)/2 of
+    one where all are alike, since here the optimizer waits for all
+    dualpipe: max(2 n f, (n−1) f + n b) + n max(0, b−w), n = p/2−1; n (f&b + b − 2w) in the report, the same for f = b.
+    """
+    f, b, w = times.forward_s, times.inputs_s, times.weights_s
+    n = p - 1
+    if schedule == "1f1b":
+        return n * (f + b + w)
+    if schedule == "zb-h1":
+        short = min(n, max(0, p - m))
+        return short * (f + b) + (n - short) * max(f, b, f + b - w)
+    if schedule == "zb-h2":
+        return n * max(0.0, f + b - 2 * w, b - f)
+    if schedule == "zbv":
+        warm, folded = (n - 0.5) * f, (max(f, b) + (n - 1) * w) / 2
+        return max(n * b / 2, n * (b - w), folded, warm - (n - 1) * b / 2, warm + b / 2 - n * w)
+    half = p // 2 - 1
+    return max(2 * half * f, (half - 1) * f + half * b) + half * max(0.0, b - w)
+
+
+def overlapped(schedule: str, p: int, m: int) -> int:
+    """Pairs of a forward and a backward pass that run at the same time and count in the step: m − p/2 − 2 in DualPipe.
+
+    In such a pair one computes while the other one's tokens go to their experts. The rest, which fills and drains the
+    pipeline, runs one after the other.
+    """
+    return max(0, m - p // 2 - 2) if schedule == "dualpipe" else 0
+
+
+def refusal(schedule: str, pp: int, virtual_stages: int, microbatches: int) -> str | None:
+    """Why a schedule cannot run with these sizes, in words; None where it can."""
+    if schedule == "1f1b":
+        return None
+    if pp == 1:
+        return f"schedule {schedule} needs a pipeline, pp is 1"
+    if virtual_stages > 1:
+        return f"schedule {schedule} cuts stages by itself, virtual_stages {virtual_stages} is the interleaved schedule"
+    if schedule == "dualpipe" and pp % 2:
+        return f"dualpipe runs from both ends and needs an even pp, not {pp}"
+    least = least_microbatches(schedule, pp)
+    if microbatches < least:
+        return f"{schedule} needs {least} microbatches on pp {pp}, a rank has {microbatches}"
+    if schedule == "dualpipe" and microbatches % 2:
+        return f"dualpipe needs an even number of microbatches, a rank has {microbatches}"
+    return None

@@ -1,0 +1,108 @@
+"""Bubbles and memory of pipeline schedules, against their orders run one by one and against the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dcplan.training.schedules import Times, bubble_s, in_flight, least_microbatches, overlapped, refusal
+
+from . import schedule_orders as orders
+
+ALIKE = Times(1.0, 1.0, 1.0)
+MAKE = {"1f1b": orders.one_f_one_b, "zb-h1": orders.zb_h1, "zb-h2": orders.zb_h2, "zbv": orders.zbv}
+
+
+@dataclass(frozen=True)
+class Case:
+    p: int
+    m: int
+    times: Times
+
+    @property
+    def whole(self) -> float:
+        return self.times.forward_s + self.times.inputs_s + self.times.weights_s
+
+    def run(self, schedule: str, both: float = 0.0) -> orders.Run:
+        t = orders.Times(self.times.forward_s, self.times.inputs_s, self.times.weights_s, both)
+        if schedule == "dualpipe":
+            return orders.run(orders.dualpipe(self.p, self.m), self.p, t, 1)
+        parts = 2 if schedule == "zbv" else 1
+        return orders.run(MAKE[schedule](self.p, self.m), parts * self.p, t, parts)
+
+
+@st.composite
+def cases(draw: st.DrawFn, schedule: str = "1f1b") -> Case:
+    p = draw(st.integers(2, 7))
+    if schedule == "dualpipe":
+        p = 2 * draw(st.integers(1, 4))
+    m = least_microbatches(schedule, p) + draw(st.integers(0, 9))
+    m += m % 2 if schedule == "dualpipe" else 0
+    inputs, weights = draw(st.floats(0.8, 2.0)), draw(st.floats(0.4, 1.6))
+    return Case(p, m, Times(1.0, inputs, weights))
+
+
+@given(cases())
+def test_1f1b_and_zb_h1_are_exact_for_any_number_of_microbatches(case: Case) -> None:
+    for schedule in ("1f1b", "zb-h1"):
+        found = case.m * case.whole + bubble_s(schedule, case.p, case.m, case.times)
+        assert found == pytest.approx(case.run(schedule).makespan)
+
+
+@given(cases("zb-h2"))
+def test_zb_h2_is_exact_where_stages_do_not_wait_for_each_others_optimizer(case: Case) -> None:
+    found = case.m * case.whole + bubble_s("zb-h2", case.p, case.m, case.times)
+    assert found == pytest.approx(case.run("zb-h2").longest_span)
+
+
+@given(cases("zbv"))
+def test_zbv_is_exact(case: Case) -> None:
+    found = case.m * case.whole + bubble_s("zbv", case.p, case.m, case.times)
+    assert found == pytest.approx(case.run("zbv").makespan)
+
+
+@given(cases("dualpipe"), st.floats(0.85, 1.0))
+def test_dualpipe_is_exact_with_its_overlapped_pairs(case: Case, both: float) -> None:
+    found = case.m * case.whole + bubble_s("dualpipe", case.p, case.m, case.times)
+    found -= overlapped("dualpipe", case.p, case.m) * (1 - both) * case.whole
+    assert found == pytest.approx(case.run("dualpipe", both * case.whole).makespan, rel=0.01)
+
+
+@pytest.mark.parametrize("schedule", ["zb-h1", "zb-h2", "zbv", "dualpipe"])
+@given(data=st.data())
+def test_memory_is_what_the_order_holds(schedule: str, data: st.DataObject) -> None:
+    case = data.draw(cases(schedule))
+    held = max(case.run(schedule, case.whole).most)
+    assert in_flight(schedule, case.p, case.m) == pytest.approx(held)
+
+
+@pytest.mark.parametrize("p", [2, 4, 8, 16])
+def test_bubbles_of_the_papers_where_all_times_are_alike(p: int) -> None:
+    m = 4 * p
+    assert bubble_s("1f1b", p, m, ALIKE) == 3 * (p - 1)  # (p-1)(F+B)
+    assert bubble_s("zb-h1", p, m, ALIKE) == p - 1  # (p-1)(F+B-2W), B whole
+    assert bubble_s("zb-h2", p, m, ALIKE) == 0  # (p-1)(F+B-3W)
+    assert bubble_s("zbv", p, m, ALIKE) == (p - 1) / 2  # a sixth of the device's time for a microbatch, times p-1
+    assert bubble_s("dualpipe", p, m, ALIKE) == 2 * (p / 2 - 1)  # (p/2-1)(F&B+B-3W)
+
+
+@given(cases("dualpipe"))
+def test_splitting_the_backward_pass_never_waits_longer(case: Case) -> None:
+    plain = bubble_s("1f1b", case.p, case.m, case.times)
+    for schedule in ("zb-h1", "zb-h2", "dualpipe"):
+        assert bubble_s(schedule, case.p, case.m, case.times) <= plain + 1e-9
+
+
+def test_what_cannot_run_is_said() -> None:
+    assert refusal("1f1b", 1, 1, 1) is None
+    assert refusal("zbv", 8, 1, 15) is None
+    assert refusal("zbv", 8, 1, 14) == "zbv needs 15 microbatches on pp 8, a rank has 14"
+    assert refusal("zb-h2", 4, 1, 6) == "zb-h2 needs 7 microbatches on pp 4, a rank has 6"
+    assert "needs a pipeline" in (refusal("zb-h1", 1, 1, 8) or "")
+    assert "interleaved" in (refusal("zb-h1", 4, 2, 8) or "")
+    assert "even pp" in (refusal("dualpipe", 5, 1, 20) or "")
+    assert "even number of microbatches" in (refusal("dualpipe", 4, 1, 9) or "")
+    assert refusal("dualpipe", 4, 1, 8) is None
