@@ -62,8 +62,8 @@ def bubble_s(schedule: str, p: int, m: int, times: Times) -> float:
     zb-h1: x (f+b) + (p−1−x) max(f, b, f+b−w), x = max(0, p−m); (p−1)(f+b−w) in the paper, where w ≤ f, b
     zb-h2: (p−1) max(0, f+b−2w, b−f), between first and last work of each device, for the optimizer steps of stages do
     not wait for each other: the global norm is checked afterwards (paper, section 4)
-    zbv: max of n b/2, n (b−w), (max(f, b) + (n−1) w)/2, (n−½) f − (n−1) b/2 and (n−½) f + b/2 − n w, n = p−1: (p−1)/2 of
-    one where all are alike, since here the optimizer waits for all
+    zbv: max of n b/2, n (b−w), (max(f, b) + (n−1) w)/2, (n−½) f − (n−1) b/2 and (n−½) f + b/2 − n w, n = p−1; that is
+    (p−1) f/2 where all are alike, since here the optimizer waits for all stages
     dualpipe: max(2 n f, (n−1) f + n b) + n max(0, b−w), n = p/2−1; n (f&b + b − 2w) in the report, the same for f = b.
     """
     f, b, w = times.forward_s, times.inputs_s, times.weights_s
