@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.training.idle import idle
 from dcplan.training.layout import complete
-from dcplan.training.machine import is_modern, peak_tflops
+from dcplan.training.machine import peak_tflops
 from dcplan.training.search import any_fits
 from dcplan.training.step import Misfit
 from dcplan.training.workload import joined, sequences
@@ -161,28 +162,11 @@ def _named(network: Network, at: Loc, name: str, plan: ParallelismPlan, load: Wo
     if isinstance(result, Misfit):
         span = network.document.locate(at, of_key=True)
         yield Finding(_OF_KIND[result.kind], span, f"plan `{name}`: {result.reason}", _HINTS[result.kind])
-    for key, why in _idle(plan, load):
+    for key, why in idle(plan, load).items():
+        if key not in plan.model_fields_set:
+            continue
         span = network.document.locate((*at, key), of_key=True)
         yield Finding(NO_EFFECT, span, f"`{key}` has no effect: {why}", "leave it out")
-
-
-def _idle(plan: ParallelismPlan, load: Workload) -> Iterator[tuple[str, str]]:
-    """Keys that the plan gives and that change nothing."""
-    several = len({share.site for share in load.shares}) > 1
-    alone = None if several else "the job stays in one site"
-    over_pipeline = several and plan.across == "pp"
-    flash = plan.recompute != "full" and all(is_modern(share) for share in load.shares)
-    reasons = {
-        "across": alone,
-        "sync": "gradients stay in their site" if over_pipeline else alone,
-        "shard_size": None if plan.sharding else "sharding is 0",
-        "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
-        "sequence_parallel": None if plan.tp > 1 else "tp is 1",
-        "recompute": "flash attention recomputes its core by itself" if flash else None,
-    }
-    for key, why in reasons.items():
-        if key in plan.model_fields_set and why:
-            yield key, why
 
 
 def _accelerators(network: Network, at: Loc, load: Workload) -> Iterator[Finding]:

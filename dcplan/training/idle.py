@@ -1,0 +1,39 @@
+"""Keys of a parallelism plan that change nothing: a rule tells a user of them, a search does not vary them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.training.machine import is_modern
+from dcplan.training.remember import remembered
+
+if TYPE_CHECKING:
+    from dcplan.model.schema import ParallelismPlan
+    from dcplan.training.step import Layout, Workload
+
+
+def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
+    """Keys that change nothing with the rest of the plan as it is, whatever their value, and why."""
+    several = _several(load)
+    alone = None if several else "the job stays in one site"
+    over_pipeline = several and plan.across == "pp"
+    flash = plan.recompute != "full" and _flash(load)
+    reasons = {
+        "across": alone,
+        "sync": "gradients stay in their site" if over_pipeline else alone,
+        "shard_size": None if plan.sharding else "sharding is 0",
+        "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
+        "sequence_parallel": None if plan.tp > 1 else "tp is 1",
+        "recompute": "flash attention recomputes its core by itself" if flash else None,
+    }
+    return {key: why for key, why in reasons.items() if why}
+
+
+@remembered
+def _several(load: Workload) -> bool:
+    return len({share.site for share in load.shares}) > 1
+
+
+@remembered
+def _flash(load: Workload) -> bool:
+    return all(is_modern(share) for share in load.shares)
