@@ -33,24 +33,31 @@ def layouts(workload: Workload, job: Job) -> tuple[tuple[Layout, ...], tuple[Mis
 def complete(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
     """One plan with every size known, or the first rule that it breaks, with numbers."""
     layout = _sized(name, plan, workload)
-    if isinstance(layout, Misfit):
-        return layout
-    trouble = _uneven(layout, workload) or _batch(layout, plan, workload) or _over_sites(layout, plan, workload)
-    if trouble:
-        return trouble
-    layout = _spread(layout, plan, workload)
-    if isinstance(layout, Misfit):
-        return layout
+    return layout if isinstance(layout, Misfit) else checked(layout, workload)
+
+
+def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
+    """A layout whose sizes multiply out, with its sharding group, or the first rule that it breaks, with numbers.
+
+    A shard_size of 0 stands for the data parallel ranks of one site.
+    """
+    trouble = _uneven(layout, workload) or _batch(layout, workload)
+    whole = trouble or _over_sites(layout, workload)
+    return whole if isinstance(whole, Misfit) else _in_memory(whole, workload)
+
+
+def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
     boundaries = len(workload.shares) - 1 if layout.across == "pp" else 0
     used = memory(workload, layout, (layout.extra_in_flight or 0) * boundaries)
     if not fits(used):
         usable = USABLE * used.capacity_gb
         return Misfit(
-            name,
+            layout.name,
             "memory",
             f"needs {used.total_gb:.1f} GB per accelerator, {usable:.1f} of {used.capacity_gb:g} GB can be filled: "
             f"weights {used.weights_gb:.1f}, gradients {used.gradients_gb:.1f}, optimizer {used.optimizer_gb:.1f}, "
             f"activations {used.activations_gb:.1f} GB",
+            used.total_gb,
         )
     return layout
 
@@ -76,7 +83,7 @@ def _sized(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Mis
         microbatch=plan.microbatch,
         microbatches=workload.batch // (dp * plan.microbatch),
         sharding=plan.sharding,
-        shard_size=dp,
+        shard_size=plan.shard_size or 0,
         recompute=plan.recompute,
         sequence_parallel=plan.sequence_parallel,
         across=plan.across if several else "none",
@@ -110,14 +117,14 @@ def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
     return Misfit(layout.name, "layout", reason)
 
 
-def _batch(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Misfit | None:
-    each = layout.dp * plan.microbatch
+def _batch(layout: Layout, workload: Workload) -> Misfit | None:
+    each = layout.dp * layout.microbatch
     if workload.batch % each or not layout.microbatches:
         return Misfit(
             layout.name,
             "batch",
             f"a batch of {workload.batch:,} sequences is not a multiple of "
-            f"dp {layout.dp:,} × microbatch {plan.microbatch} = {each:,}",
+            f"dp {layout.dp:,} × microbatch {layout.microbatch} = {each:,}",
         )
     if layout.virtual_stages > 1 and layout.microbatches % layout.pp:
         return Misfit(
@@ -129,31 +136,31 @@ def _batch(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Misfit 
     return None
 
 
-def _over_sites(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Misfit | None:
-    """What may stand in one share and what may cross sites."""
-    if layout.across == "pp" and plan.virtual_stages > 1:
+def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
+    """What may stand in one share and what may cross sites; the layout with its sharding group, which may not."""
+    if layout.across == "pp" and layout.virtual_stages > 1:
         return Misfit(
             layout.name,
             "sites",
-            f"{plan.virtual_stages} virtual stages over sites would cross them {plan.virtual_stages} times as often; "
-            "a pipeline over sites is planned with one stage per stage",
+            f"{layout.virtual_stages} virtual stages over sites would cross them {layout.virtual_stages} times as "
+            "often; a pipeline over sites is planned with one stage per stage",
         )
     try:
-        places(workload, layout)
+        where = places(workload, layout)
     except ValueError as error:
         what = "whole pipeline stages (tp × cp × dp)" if layout.across == "pp" else "whole ranks (tp × cp × pp)"
         return Misfit(layout.name, "sites", f"a site must hold {what}: {error}")
-    return None
+    ranks = (layout.dp,) if layout.across == "pp" else tuple(site_ranks(where).values())
+    return _spread(layout, ranks)
 
 
-def _spread(layout: Layout, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
-    """The layout with its sharding group, which stays inside a site, as experts do."""
-    ranks = (layout.dp,) if layout.across == "pp" else tuple(site_ranks(places(workload, layout)).values())
+def _spread(layout: Layout, ranks: tuple[int, ...]) -> Layout | Misfit:
+    """The layout with its sharding group, which stays inside a site, as experts do; ranks: those of each site."""
     for here in ranks:
         if (here * layout.cp) % layout.ep:
             reason = f"ep {layout.ep} does not divide the {here * layout.cp:,} dp × cp ranks of a site"
             return Misfit(layout.name, "sites", reason)
-        if plan.shard_size is not None and here % plan.shard_size:
-            reason = f"shard_size {plan.shard_size} does not divide the {here:,} data parallel ranks of a site"
+        if layout.shard_size and here % layout.shard_size:
+            reason = f"shard_size {layout.shard_size} does not divide the {here:,} data parallel ranks of a site"
             return Misfit(layout.name, "sites", reason)
-    return replace(layout, shard_size=plan.shard_size or min(ranks))
+    return layout if layout.shard_size else replace(layout, shard_size=min(ranks))

@@ -167,6 +167,8 @@ class Misfit:
     kind: str
     """layout, batch, memory, sites."""
     reason: str
+    needs_gb: float = 0.0
+    """Memory that it would take, where that is why [GB]."""
 
 
 @dataclass(frozen=True, slots=True)
