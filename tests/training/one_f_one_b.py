@@ -34,8 +34,16 @@ def _order(stage: int, p: int, m: int, edges: tuple[Edge, ...]) -> list[tuple[st
     return work
 
 
-def simulate(p: int, m: int, forward: float, backward: float, edges: tuple[Edge, ...] = ()) -> float:
+def simulate(
+    p: int,
+    m: int,
+    forward: float | tuple[float, ...],
+    backward: float | tuple[float, ...],
+    edges: tuple[Edge, ...] = (),
+) -> float:
     """Time until the last backward pass ends; messages over an edge queue in each direction."""
+    forwards = forward if isinstance(forward, tuple) else (forward,) * p
+    backwards = backward if isinstance(backward, tuple) else (backward,) * p
     stages = [_Stage(_order(s, p, m, edges)) for s in range(p)]
     stages[0].inbox = {("F", i) for i in range(m)}
     slow = {edge.upstream: edge for edge in edges}
@@ -54,7 +62,7 @@ def simulate(p: int, m: int, forward: float, backward: float, edges: tuple[Edge,
             return
         kind, i = stage.order[stage.next]
         stage.busy = True
-        push(now + (forward if kind == "F" else backward), "done", s, kind, i)
+        push(now + (forwards if kind == "F" else backwards)[s], "done", s, kind, i)
 
     def send(s: int, kind: str, i: int) -> None:
         target = s + 1 if kind == "F" else s - 1

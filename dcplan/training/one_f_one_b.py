@@ -1,0 +1,155 @@
+"""The 1F1B schedule of a pipeline whose stages may differ and whose boundaries may be slow, to the last microbatch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EQUAL = 1e-12
+"""Times that differ by less than this, relative to the end, are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A stage boundary between two sites (or two kinds of accelerators)."""
+
+    upstream: int
+    """Stages before it."""
+    delay_s: float
+    """One way: latency and transfer of one microbatch [s]."""
+    transfer_s: float
+    """The part that occupies the link, in each direction [s]."""
+    extra: int
+    """Extra microbatches in flight upstream of it."""
+
+
+def span_s(forward_s: Sequence[float], backward_s: Sequence[float], boundaries: Sequence[Boundary], m: int) -> float:
+    """Time from the first forward pass to the end of the last backward pass of m microbatches [s].
+
+    forward_s, backward_s: of one microbatch in each stage [s]. Stage s runs w_s = min(m, p−1−s + Σe of boundaries
+    behind it) forward passes, then one forward and one backward in turn, then what is left of the backward passes:
+        F(s,i) ends at max(F(s−1,i) + d, what stage s does before) + tF,
+        B(s,j) ends at max(B(s+1,j) + d, what stage s does before) + tB,
+    d = 0, or the way over a boundary: messages queue for its link, one queue each way, occupy it for the transfer and
+    arrive a latency later. Exact: the recurrence is what a discrete-event simulation does, O(p) for a microbatch. Once
+    every time is a constant later than that of c microbatches before, for as long as the recurrence looks back, it
+    stays so (it is linear over max and +): whole periods are then not worked out one by one.
+    Where stages are alike and nothing waits, (m+p−1)(tF+tB) + Σ 2d. Infinite where a boundary has no path.
+    """
+    if any(math.isinf(boundary.delay_s) for boundary in boundaries):
+        return math.inf
+    period_s, alike = forward_s[0] + backward_s[0], len({*forward_s}) == len({*backward_s}) == 1
+    if alike and _nothing_waits(forward_s[0], backward_s[0], boundaries):
+        return (m + len(forward_s) - 1) * period_s + 2 * math.fsum(each.delay_s for each in boundaries)
+    return _Run(forward_s, backward_s, boundaries, m).span_s()
+
+
+def _nothing_waits(forward_s: float, backward_s: float, boundaries: Sequence[Boundary]) -> bool:
+    """Extra microbatches in flight hide every boundary, and no link is busy for longer than a pass takes.
+
+    Then 2 Σd ≤ t Σe for any boundaries in a row as well, since it holds for each.
+    """
+    pass_s, period_s = min(forward_s, backward_s), forward_s + backward_s
+    return all(each.transfer_s <= pass_s and 2 * each.delay_s <= period_s * each.extra for each in boundaries)
+
+
+class _Run:
+    """One pass over the schedule."""
+
+    def __init__(
+        self, forward_s: Sequence[float], backward_s: Sequence[float], boundaries: Sequence[Boundary], m: int
+    ) -> None:
+        self.p, self.m = len(forward_s), m
+        self.forward_s, self.backward_s = forward_s, backward_s
+        self.slow = {boundary.upstream: boundary for boundary in boundaries}
+        ahead = [0, *accumulate(1 + (self.slow[s].extra if s in self.slow else 0) for s in range(self.p - 1, 0, -1))]
+        self.warm = [min(m, each) for each in reversed(ahead)]
+        self.deepest = 2 + max((boundary.extra for boundary in boundaries), default=0)
+        self.ends_b: list[list[float]] = [[] for _ in range(self.p)]
+        """End of backward passes, by stage."""
+        self.comes_b: list[list[float]] = [[] for _ in range(self.p)]
+        """When gradients are there, by stage."""
+        self.last_f = [0.0] * self.p
+        self.sent = {(upstream, way): 0.0 for upstream in self.slow for way in "FB"}
+        """When the link of a boundary is free again."""
+
+    def span_s(self) -> float:
+        """See the function of the same name."""
+        period, steady, skipped_s, i = self._period(), 0, 0.0, 0
+        history: list[list[float]] = []
+        while i < self.m:
+            history.append(self._round(i))
+            shift = self._shift(history, period) if i >= self.warm[0] + period else None
+            steady = steady + 1 if shift is not None else 0
+            if shift is not None and steady > self.deepest + period and not skipped_s:
+                left = (self.m - 1 - i) // period
+                self.m -= left * period
+                skipped_s = left * shift
+            i += 1
+        self._drain()
+        return self.ends_b[0][-1] + skipped_s
+
+    def _round(self, i: int) -> list[float]:
+        """Forward passes of microbatch i in all stages, each followed by the backward pass that is due."""
+        comes, ends = 0.0, []
+        for s in range(self.p):
+            due = i - self.warm[s]
+            before = self.ends_b[s][due - 1] if due > 0 else self.last_f[s]
+            if s in self.slow:
+                comes = self._over(s, "F", comes)
+            comes = max(before, comes) + self.forward_s[s]
+            self.last_f[s] = comes
+            ends.append(comes)
+        for s in range(self.p - 1, -1, -1):
+            if i >= self.warm[s]:
+                self._backward(s, i - self.warm[s], self.last_f[s])
+                ends.append(self.ends_b[s][-1])
+        return ends
+
+    def _backward(self, s: int, j: int, before: float) -> None:
+        comes = self.comes_b[s][j] if s < self.p - 1 else self.last_f[s]
+        end = max(before, comes) + self.backward_s[s]
+        self.ends_b[s].append(end)
+        if s > 0:
+            self.comes_b[s - 1].append(self._over(s, "B", end) if s in self.slow else end)
+
+    def _over(self, upstream: int, way: str, ready: float) -> float:
+        boundary = self.slow[upstream]
+        self.sent[upstream, way] = max(self.sent[upstream, way], ready) + boundary.transfer_s
+        return self.sent[upstream, way] + boundary.delay_s - boundary.transfer_s
+
+    def _drain(self) -> None:
+        """Backward passes that are left, when no forward pass is."""
+        for s in range(self.p - 1, -1, -1):
+            for j in range(len(self.ends_b[s]), self.m):
+                self._backward(s, j, self.ends_b[s][-1] if j else self.last_f[s])
+
+    def _period(self) -> int:
+        """Microbatches in the cycle that sets the pace: a stage or link alone, or stages that wait for each other.
+
+        Stages a to b wait for each other in a cycle of b−a+1 + Σe microbatches that takes Σ (tF+tB) + Σ 2d.
+        """
+        total = [f + b for f, b in zip(self.forward_s, self.backward_s, strict=True)]
+        pace, period = max(*total, *(boundary.transfer_s for boundary in self.slow.values())), 1
+        inside = sorted(self.slow)
+        for k, first in enumerate(inside):
+            for last in inside[k:]:
+                run = [self.slow[each] for each in inside if first <= each <= last]
+                shift = last - first + 2 + sum(each.extra for each in run)
+                took = math.fsum(total[first - 1 : last + 1]) + 2 * math.fsum(each.delay_s for each in run)
+                if took / shift > pace * (1 + EQUAL):
+                    pace, period = took / shift, shift
+        return period
+
+    def _shift(self, history: Sequence[Sequence[float]], period: int) -> float | None:
+        """By how much all of a round is later than `period` rounds before; None where that is not one number."""
+        now, then = history[-1], history[-1 - period]
+        if len(now) != len(then):
+            return None
+        shift, near = now[0] - then[0], EQUAL * now[-1]
+        return shift if all(abs(a - b - shift) <= near for a, b in zip(now, then, strict=True)) else None

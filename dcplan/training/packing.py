@@ -1,0 +1,131 @@
+"""Gradients summed along several trees at once: each part goes up to the root of its tree and down it again.
+
+With S bytes of gradients in each of n sites and a share w of them on a spanning tree, a link of the tree carries w S in
+each direction. A whole packing has Σ w = 1. Direct exchange is n stars of 1/n, a ring n paths of 1/n, a hub one star:
+what these need on links, trees do too, and never wait longer.
+The least time on links of rates r is S / min over partitions of the sites into k parts of r(between parts) / (k−1): no
+sum among k parties takes fewer than 2 (k−1) S bytes (Patarasuk and Yuan 2009), and trees reach it (Tutte 1961,
+Nash-Williams 1961). `design.optimal_collective` finds them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dcplan.model.network import Pair, SiteId, pair
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A spanning tree of sites with its share of the gradients."""
+
+    share: float
+    root: SiteId
+    above: tuple[tuple[SiteId, SiteId], ...]
+    """Each other site and the one that it sends to."""
+
+    @property
+    def links(self) -> frozenset[Pair]:
+        """The links of the tree."""
+        return frozenset(pair(a, b) for a, b in self.above)
+
+    def up(self, site: SiteId) -> tuple[Pair, ...]:
+        """The links from a site to the root."""
+        parent, found = dict(self.above), list[Pair]()
+        while site in parent:
+            found.append(pair(site, parent[site]))
+            site = parent[site]
+        return tuple(found)
+
+    def waits_ms(self, latency_ms: Mapping[Pair, float]) -> float:
+        """Twice the one-way latency between the root and the site that is farthest from it [ms]."""
+        ways = (math.fsum(latency_ms.get(ends, math.inf) for ends in self.up(site)) for site, _ in self.above)
+        return 2 * max(ways, default=0.0)
+
+
+Packing = tuple[Tree, ...]
+
+
+def rooted(links: Sequence[Pair], latency_ms: Mapping[Pair, float], share: float = 1.0) -> Tree:
+    """The tree of these links, rooted where the farthest site is nearest, ties by name. ValueError where it is none."""
+    sites = sorted({site for ends in links for site in ends})
+    if len(links) != len(sites) - 1:
+        raise ValueError(f"{len(links)} links do not make a tree of {len(sites)} sites")
+    trees = (Tree(share, root, _parents(links, root)) for root in sites)
+    whole = [tree for tree in trees if len(tree.above) == len(links)]
+    if not whole:
+        raise ValueError("the links do not join their sites")
+    return min(whole, key=lambda tree: round(tree.waits_ms(latency_ms), 9))
+
+
+def _parents(links: Sequence[Pair], root: SiteId) -> tuple[tuple[SiteId, SiteId], ...]:
+    found: dict[SiteId, SiteId] = {}
+    waiting = [root]
+    for here in waiting:
+        for a, b in links:
+            there = b if a == here else a if b == here else None
+            if there is not None and there != root and there not in found:
+                found[there] = here
+                waiting.append(there)
+    return tuple(found.items())
+
+
+def shares(packing: Packing) -> dict[Pair, float]:
+    """Bytes between two sites in each direction, over all gradients."""
+    found: dict[Pair, float] = {}
+    for tree in packing:
+        for ends in sorted(tree.links):
+            found[ends] = found.get(ends, 0.0) + tree.share
+    return found
+
+
+def trips(packing: Packing) -> tuple[tuple[Pair, ...], ...]:
+    """Links that a part crosses one after the other: from some site to the root of its tree, then to some site."""
+    ways = dict.fromkeys(
+        (*up, *down[::-1])
+        for tree in packing
+        for ups in [[tree.up(site) for site, _ in tree.above]]
+        for up in ups
+        for down in ups
+    )
+    return tuple(ways)
+
+
+def among(packing: Packing, sites: Sequence[SiteId]) -> Packing:
+    """The packing where only these sites are left: what was below a lost site goes on to the one above it.
+
+    In place of a lost root its first child is one.
+    """
+    return tuple(_spliced(tree, frozenset(sites)) for tree in packing)
+
+
+def _spliced(tree: Tree, left: frozenset[SiteId]) -> Tree:
+    parent, root = dict(tree.above), tree.root
+    for lost in [site for site in (root, *parent) if site not in left]:
+        below = [site for site, above in parent.items() if above == lost]
+        above = parent.pop(lost, None)
+        if above is None:
+            root, *below = below
+            parent.pop(root)
+            above = root
+        parent.update(dict.fromkeys(below, above))
+    return replace(tree, root=root, above=tuple(parent.items()))
+
+
+def faults(packing: Packing, sites: Sequence[SiteId]) -> str:
+    """Why these are no trees that sum all gradients among the sites, in words; empty where they are."""
+    for tree in packing:
+        known = {tree.root}
+        for site, above in tree.above:
+            if above not in known or site in known:
+                return f"what is rooted at {tree.root} is no tree from its root down"
+            known.add(site)
+        if known != set(sites):
+            return f"the tree of {tree.root} does not join the sites of the job"
+        if not tree.share > 0:
+            return f"the tree of {tree.root} carries nothing"
+    if not math.isclose(math.fsum(tree.share for tree in packing), 1.0, rel_tol=1e-6):
+        return "the trees do not carry all gradients, or more than these"
+    return ""

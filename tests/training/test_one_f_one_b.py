@@ -1,0 +1,93 @@
+"""1F1B with unlike stages and slow boundaries: the recurrence against discrete-event simulation."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dcplan.training.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline import to_hide
+
+from .one_f_one_b import Edge, simulate
+from .records import DATA
+
+quiet = settings(derandomize=True, deadline=None, max_examples=150)
+PASS = st.sampled_from((0.5, 0.8, 1.0, 1.3)) | st.floats(0.2, 3.0)
+Case = tuple[int, tuple[float, ...], tuple[float, ...], tuple[Edge, ...]]
+EDGE = st.tuples(st.floats(0, 12), st.sampled_from((0.0, 0.1, 0.9, 2.0, 4.0)), st.sampled_from((0, 0, 1, 2, 5, 13)))
+
+
+def boundaries(edges: tuple[Edge, ...]) -> tuple[Boundary, ...]:
+    return tuple(Boundary(edge.upstream, edge.latency + edge.transfer, edge.transfer, edge.extra) for edge in edges)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    p, m = draw(st.integers(1, 9)), draw(st.integers(1, 40) | st.integers(60, 160))
+    alike = draw(st.booleans())
+    forward = (draw(PASS),) * p if alike else tuple(draw(st.lists(PASS, min_size=p, max_size=p)))
+    backward = (draw(PASS),) * p if alike else tuple(draw(st.lists(PASS, min_size=p, max_size=p)))
+    places = sorted(draw(st.sets(st.integers(1, p - 1), max_size=3))) if p > 1 else []
+    return m, forward, backward, tuple(Edge(at, *draw(EDGE)) for at in places)
+
+
+@given(cases())
+@quiet
+def test_the_recurrence_is_the_simulation(case: Case) -> None:
+    m, forward, backward, edges = case
+    expected = simulate(len(forward), m, forward, backward, edges)
+    assert span_s(forward, backward, boundaries(edges), m) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", tomllib.loads((DATA / "pipeline.toml").read_text())["case"])
+def test_the_oracle_exactly(case: dict[str, float]) -> None:
+    p, edge = int(case["p"]), Edge(int(case["cross"]) + 1, case["one_way"], 0.0, int(case["extra"]))
+    assert span_s((1.0,) * p, (2.0,) * p, boundaries((edge,)), int(case["m"])) == pytest.approx(case["steps"])
+
+
+@given(
+    p=st.integers(2, 10), m=st.integers(1, 60), data=st.data(),
+    delays=st.lists(st.floats(0, 20), min_size=1, max_size=3), transfer=st.floats(0, 1),
+)  # fmt: skip
+@quiet
+def test_hidden_boundaries_cost_their_way_once_forth_and_back(
+    p: int, m: int, data: st.DataObject, delays: list[float], transfer: float
+) -> None:
+    assume(len(delays) < p)
+    places = sorted(data.draw(st.permutations(range(1, p)))[: len(delays)])
+    edges = tuple(
+        Edge(at, delay, transfer, to_hide(delay + transfer, 3.0)) for at, delay in zip(places, delays, strict=True)
+    )
+    found = span_s((1.0,) * p, (2.0,) * p, boundaries(edges), m)
+    assert found == pytest.approx((m + p - 1) * 3.0 + 2 * sum(delays) + 2 * transfer * len(delays))
+    assert found == pytest.approx(simulate(p, m, 1.0, 2.0, edges))
+
+
+@given(cases(), st.integers(0, 8), st.floats(0, 10))
+@quiet
+def test_later_messages_never_end_a_step_sooner(case: Case, extra: int, later: float) -> None:
+    m, forward, backward, edges = case
+    here = span_s(forward, backward, boundaries(edges), m)
+    assert here >= max(f + b for f, b in zip(forward, backward, strict=True)) * m * (1 - 1e-12)
+    if edges:
+        slower = (*edges[:-1], Edge(edges[-1].upstream, edges[-1].latency + later, edges[-1].transfer, edges[-1].extra))
+        assert span_s(forward, backward, boundaries(slower), m) >= here * (1 - 1e-12)
+        hidden = tuple(Edge(edge.upstream, edge.latency, edge.transfer, edge.extra + extra) for edge in edges)
+        assert span_s(forward, backward, boundaries(hidden), m) == pytest.approx(
+            simulate(len(forward), m, forward, backward, hidden), rel=1e-9
+        )
+
+
+def test_many_microbatches_cost_no_more_than_a_few_periods() -> None:
+    """Whole periods are skipped: a million microbatches are as good as 500, and the pace is that of the cycle."""
+    edge = (Boundary(8, 5.0, 0.1, 1),)
+    few, many = (span_s((1.0,) * 16, (2.0,) * 16, edge, m) for m in (3 * 400, 3 * 400_000))
+    assert many - few == pytest.approx(3 * (400_000 - 400) * 2 * (3.0 + 5.0) / 3)
+
+
+def test_no_path_never_ends() -> None:
+    assert math.isinf(span_s((1.0,) * 4, (2.0,) * 4, (Boundary(2, math.inf, 0.0, 3),), 8))
