@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,10 @@ class Boundary:
     """Extra microbatches in flight upstream of it."""
 
 
-def span_s(forward_s: Sequence[float], backward_s: Sequence[float], boundaries: Sequence[Boundary], m: int) -> float:
+@lru_cache(maxsize=4096)
+def span_s(
+    forward_s: tuple[float, ...], backward_s: tuple[float, ...], boundaries: tuple[Boundary, ...], m: int
+) -> float:
     """Time from the first forward pass to the end of the last backward pass of m microbatches [s].
 
     forward_s, backward_s: of one microbatch in each stage [s]. Stage s runs w_s = min(m, p−1−s + Σe of boundaries

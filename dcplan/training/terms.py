@@ -12,7 +12,8 @@ from dcplan.training import shapes
 from dcplan.training.collectives import group
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
-from dcplan.training.pipeline import Boundary, Stage, boundary_delay_s, bubble_s, stages, to_hide
+from dcplan.training.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline import Stage, bubble_s, stages, to_hide
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
 from dcplan.training.step import Links, Terms
@@ -131,8 +132,10 @@ def _over_stages(
     slowest = max(placed, key=lambda stage: stage.total_s)
     heaviest = [max(stages_, key=lambda stage: stage.total_s) for stages_ in kinds]
     fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
-    whole_s = math.fsum(stage.total_s * stage.stages for stage in placed)
     boundaries = _boundaries(workload, layout, where, boxes, links, slowest)
+    m, forward_s = layout.microbatches, tuple(stage.forward.total_s for stage in placed)
+    backward_s = tuple(stage.backward.total_s for stage in placed)
+    joined_s = span_s(forward_s, backward_s, (), m)
     worst = [
         _replica(
             workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 0.0, layout.dp)
@@ -143,32 +146,35 @@ def _over_stages(
     terms = Terms(
         **_repeated(layout, fastest),
         pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
-        bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
-        cross_pipeline_s=boundary_delay_s(slowest.total_s, boundaries, layout.pp, layout.microbatches),
+        bubble_s=joined_s - m * slowest.total_s,
+        cross_pipeline_s=span_s(forward_s, backward_s, boundaries, m) - joined_s,
         dp_s=max(part.dp_s for part in worst),
         sync_s=_tied_s(workload, layout, where, boxes, links),
         optimizer_s=max(part.optimizer_s for part in worst),
-        straggler_s=layout.microbatches * (slowest.total_s - fastest.total_s),
+        straggler_s=m * (slowest.total_s - fastest.total_s),
         fixed_s=max(part.fixed_s for part in worst),
     )
     return terms, sum(boundary.extra for boundary in boundaries)
 
 
 def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
-    """The stages as they lie on the shares, first to last."""
-    result = []
+    """Every stage as it lies on the shares, first to last."""
+    result: list[Stage] = []
     inner_stages = sum(place.stages for place in where) - 2
     for place, (first, *inner, last) in zip(where, kinds, strict=True):
-        left = place.stages
-        if place is where[0]:
-            result.append(first)
-            left -= 1
-        if place is where[-1]:
-            result.append(last)
-            left -= 1
-        if left > 0:
-            result.append(replace(inner[0], stages=left * inner[0].stages / inner_stages))
+        head, tail = place is where[0], place is where[-1]
+        left = place.stages - head - tail
+        here = _inner(inner[0], left, left * inner[0].stages / inner_stages) if left > 0 else []
+        result += [*([first] if head else []), *here, *([last] if tail else [])]
     return result
+
+
+def _inner(stage: Stage, count: int, full: float) -> list[Stage]:
+    """So many inner stages with the layers of `full` of them: the fullest sets the pace, the others share the rest."""
+    if count == 1 or full >= count:
+        return [stage] * count
+    rest = max(0.0, full - 1) / (count - 1)
+    return [stage, *[Stage(stage.forward.times(rest), stage.backward.times(rest), rest)] * (count - 1)]
 
 
 def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dcplan.training.engine import step_time
+from dcplan.training.machine import machines
 from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline import to_hide
+from dcplan.training.pipeline import stages, to_hide
+from dcplan.training.step import Links, Workload
 
 from .one_f_one_b import Edge, simulate
-from .records import DATA
+from .records import DATA, layout, model, share
 
 quiet = settings(derandomize=True, deadline=None, max_examples=150)
 PASS = st.sampled_from((0.5, 0.8, 1.0, 1.3)) | st.floats(0.2, 3.0)
@@ -91,3 +94,31 @@ def test_many_microbatches_cost_no_more_than_a_few_periods() -> None:
 
 def test_no_path_never_ends() -> None:
     assert math.isinf(span_s((1.0,) * 4, (2.0,) * 4, (Boundary(2, math.inf, 0.0, 3),), 8))
+
+
+@pytest.mark.parametrize("extra", [0, 1, None])
+@pytest.mark.parametrize(("pp", "counts"), [(8, (2, 3, 3)), (16, (6, 4, 6))])
+def test_a_step_over_three_sites_is_what_the_simulation_says(
+    pp: int, counts: tuple[int, ...], extra: int | None
+) -> None:
+    """Microbatches, bubble, waiting and boundaries add up to the simulated schedule of stages that differ."""
+    kinds = ("h100-sxm", "a100-sxm-80gb", "h100-sxm")
+    shares = tuple(share(site, kind, 8 * count) for site, kind, count in zip("abc", kinds, counts, strict=True))
+    load = Workload("job", model("llama3-70b"), 8192, 96, "bf16", 32, shares)
+    plan = layout(96, tp=8, pp=pp, dp=1, across="pp", extra_in_flight=extra, recompute="full")
+    ms = {("a", "b"): 40.0, ("b", "c"): 15.0, ("a", "c"): 60.0}
+    rate = dict.fromkeys(ms, 50.0)
+    found = step_time(load, plan, Links(rate, ms)).terms
+    per = [stages(load, plan, box) for box in machines(load)]
+    line = [per[i][1] for i, count in enumerate(counts) for _ in range(count)]
+    line[0], line[-1] = per[0][0], per[-1][-1]
+    size = 2 * 8192 * load.model.hidden * 8 / 1e9
+    edges = []
+    for upstream, ends in ((counts[0], ("a", "b")), (counts[0] + counts[1], ("b", "c"))):
+        wanted = to_hide(ms[ends] / 1e3 + size / 50, max(stage.total_s for stage in line))
+        edges.append(Edge(upstream, ms[ends] / 1e3, size / 50, wanted if extra is None else extra))
+    times = tuple(stage.forward.total_s for stage in line), tuple(stage.backward.total_s for stage in line)
+    expected = simulate(pp, 96, *times, tuple(edges))
+    own = found.compute_s + found.tp_s + found.cp_s + found.ep_s
+    assert found.cross_pipeline_s > 0
+    assert own + found.straggler_s + found.bubble_s + found.cross_pipeline_s == pytest.approx(expected, rel=1e-9)
