@@ -190,6 +190,7 @@ def in_words(layout: Layout) -> str:
         if size > 1
     ]
     detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
+    detail += [layout.schedule] if layout.schedule != "1f1b" else []
     detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
     return " ".join([*sizes, *detail])
 

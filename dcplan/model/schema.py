@@ -254,6 +254,10 @@ class ParallelismPlan(Strict):
     """Data parallel size; without it, what the others leave."""
     virtual_stages: Count = 1
     """Virtual stages per stage; more than 1 is the interleaved schedule."""
+    schedule: Literal["1f1b", "zb-h1", "zb-h2", "zbv", "dualpipe"] = "1f1b"
+    """Pipeline schedule. zb-h1, zb-h2, zbv (Qi et al. 2024) and dualpipe (DeepSeek-V3) fill gaps with weight gradients.
+    zb-h2 keeps nearly twice the activations, and its stages do not wait for each other's optimizer step; zbv folds two
+    pieces of the model onto a stage; dualpipe keeps weights twice and hides expert exchange behind compute."""
     microbatch: Count = 1
     """Sequences in a microbatch."""
     sharding: Literal[0, 1, 2, 3] = 1

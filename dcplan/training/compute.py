@@ -45,8 +45,13 @@ class Pass:
         return Pass(self.compute_s * factor, self.tp_s * factor, self.cp_s * factor, self.ep_s * factor)
 
 
-Cost = tuple[Pass, Pass]
-"""Forward and backward."""
+class Cost(NamedTuple):
+    """Of one microbatch."""
+
+    forward: Pass
+    backward: Pass
+    weights_s: float
+    """The part of the backward compute that makes gradients of weights, which no other stage waits for [s]."""
 
 
 class Costs(NamedTuple):
@@ -83,14 +88,16 @@ def layer_cost(model: ModelShape, s: int, tile: Tile, machine: Machine, *, moe: 
     tensor stored there. A weight is read in each pass, its fp32 gradient read and written backward. In fp8 linear
     layers and experts multiply faster, and weights and what is gathered or dispatched for them take 1 byte; attention
     core, logits, element-wise kernels and what is reduced or combined stay as in bf16 (casts are fused with norms and
-    activation functions; transposes take what reads of 1 byte save).
+    activation functions; transposes take what reads of 1 byte save). Gradients of weights: as many products as forward,
+    both operands read, the gradient read and written.
     """
     tokens = tile.microbatch * s / tile.cp
     products = _products_s(model, tokens, tile, machine, moe=moe)
     core, core_traffic = _attention_core(model, s, tokens, tile, machine)
     size = shapes.layer_size(model, moe=moe)
     weights = (size.shared + size.experts / tile.ep) / tile.tp
-    kernels = _elementwise_bytes(model, tokens, tile, moe=moe)
+    operands = _operand_bytes(model, tokens, tile, moe=moe)
+    kernels = _elementwise_bytes(model, tokens, tile, moe=moe) + operands
     read = machine.operand_bytes * weights
     forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
@@ -106,7 +113,7 @@ def layer_cost(model: ModelShape, s: int, tile: Tile, machine: Machine, *, moe: 
         backward += forward
     elif tile.recompute == "selective" and not machine.modern:
         backward += Pass(core + core_traffic / machine.hbm)
-    return forward, backward
+    return Cost(forward, backward, products + (operands + 8 * weights) / machine.hbm)
 
 
 def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
@@ -117,14 +124,16 @@ def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     weights = shapes.embedding_parameters(model) / tile.tp
     reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * tokens * model.hidden)
     forward = Pass(products + (12 * logits + 2 * weights) / machine.hbm)
-    return forward, Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
+    backward = Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
+    return Cost(forward, backward, products + 8 * weights / machine.hbm)
 
 
 def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     """Look-up and its gradient: 4 bytes and 10 bytes per token and hidden unit; one all-reduce forward."""
     width = tile.microbatch * s / tile.cp * model.hidden
     reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * width)
-    return Pass(4 * width / machine.hbm, reduce_s), Pass(10 * width / machine.hbm)
+    gradient_s = 10 * width / machine.hbm
+    return Cost(Pass(4 * width / machine.hbm, reduce_s), Pass(gradient_s), gradient_s)
 
 
 def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> float:
@@ -142,22 +151,30 @@ def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machin
 
 
 def _elementwise_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool) -> float:
-    """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, and operands.
-
-    A matrix product reads its input and writes its output, 2 bytes each, beside its weights: 4 h + qkv + attention
-    output + inner feed-forward on both sides.
-    """
+    """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, routing."""
     spread = tile.tp if tile.sequence_parallel else 1
-    per_ffn = 6 if model.glu else 4
-    width, visited = model.ffn, 1
-    if moe:
-        visited = (model.topk or 1) + model.shared_experts
-        width = (model.moe_ffn or model.ffn) * visited
+    per_ffn, (width, _) = 6 if model.glu else 4, _feed_forward(model, moe=moe)
     sharded = 4 * shapes.qkv_width(model) + per_ffn * width
-    operands = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn // 2 * width)
-    inputs = 4 * (1 + visited) * model.hidden
     routed = 8 * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
-    return tokens * (22 * model.hidden / spread + inputs + (sharded + operands + routed) / tile.tp)
+    return tokens * (22 * model.hidden / spread + (sharded + routed) / tile.tp)
+
+
+def _operand_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool) -> float:
+    """What matrix products read and write beside their weights, 2 bytes each: input and output of every one.
+
+    4 h + qkv + attention output + inner feed-forward on both sides.
+    """
+    per_ffn, (width, visited) = 3 if model.glu else 2, _feed_forward(model, moe=moe)
+    sharded = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn * width)
+    return tokens * (4 * (1 + visited) * model.hidden + sharded / tile.tp)
+
+
+def _feed_forward(model: ModelShape, *, moe: bool) -> tuple[int, int]:
+    """Inner width that a token goes through, and feed-forward blocks that it visits."""
+    if not moe:
+        return model.ffn, 1
+    visited = (model.topk or 1) + model.shared_experts
+    return (model.moe_ffn or model.ffn) * visited, visited
 
 
 def _tp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> float:

@@ -19,10 +19,11 @@ def evidence(workload: Workload, layout: Layout) -> str:
 
     measured-range: a dense model in one site, on an accelerator that the calibration was fitted on, with hidden size
     and number of accelerators between those of the fitted records. interpolated: the same within a factor of two, or
-    over several sites, whose exchange is computed. extrapolated: all else, and every calibration that is an estimate.
+    over several sites, whose exchange is computed, or in a schedule that no fitted record ran. extrapolated: all else,
+    and every calibration that is an estimate.
     """
     found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
-    if layout.across != "none" and found == "measured-range":
+    if (layout.across != "none" or layout.schedule != "1f1b") and found == "measured-range":
         return "interpolated"
     return found
 

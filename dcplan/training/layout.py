@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.training.memory import USABLE, fits, memory
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
+from dcplan.training.schedules import chunks, refusal, too_few
 from dcplan.training.search import search
 from dcplan.training.step import Layout, Misfit
 
@@ -89,6 +90,7 @@ def _sized(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Mis
         across=plan.across if several else "none",
         sync=plan.sync,
         extra_in_flight=plan.extra_in_flight,
+        schedule=plan.schedule,
     )
 
 
@@ -99,10 +101,12 @@ def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
         reason = f"tp {layout.tp} does not divide {model.heads} attention heads"
     elif layout.virtual_stages > 1 and layout.pp == 1:
         reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
-    elif not fills(model, layout.pp, layout.virtual_stages):
+    elif schedule := refusal(layout.schedule, layout.pp, layout.virtual_stages):
+        reason = schedule
+    elif not fills(model, layout.pp, pieces := layout.virtual_stages * chunks(layout.schedule)):
         reason = (
             f"{model.layers} layers (or {model.layers} + 2, embedding and logits counted) do not fall evenly on "
-            f"pp {layout.pp} × {layout.virtual_stages} virtual stages, nor unevenly without an empty one"
+            f"pp {layout.pp} × {pieces} virtual stages, nor unevenly without an empty one"
         )
     elif layout.cp > 1 and s % (2 * layout.cp):
         reason = f"a sequence of {s:,} tokens does not fall on 2 × cp {layout.cp} chunks"
@@ -133,6 +137,8 @@ def _batch(layout: Layout, workload: Workload) -> Misfit | None:
             f"an interleaved schedule needs microbatches in multiples of pp {layout.pp}, "
             f"a rank has {layout.microbatches}",
         )
+    if short := too_few(layout.schedule, layout.pp, layout.microbatches):
+        return Misfit(layout.name, "batch", short)
     return None
 
 
@@ -144,6 +150,13 @@ def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
             "sites",
             f"{layout.virtual_stages} virtual stages over sites would cross them {layout.virtual_stages} times as "
             "often; a pipeline over sites is planned with one stage per stage",
+        )
+    if layout.across == "pp" and layout.schedule != "1f1b":
+        return Misfit(
+            layout.name,
+            "sites",
+            f"what {layout.schedule} loses over a stage boundary between sites is not known; "
+            "a pipeline over sites is planned with schedule 1f1b",
         )
     try:
         where = places(workload, layout)

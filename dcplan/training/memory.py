@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from dcplan.training import shapes
+from dcplan.training import schedules, shapes
 from dcplan.training.machine import is_modern
-from dcplan.training.pipeline import layer_sizes, stage_layers, stage_parameters
+from dcplan.training.pipeline import device_layers, layer_sizes, stage_parameters
 from dcplan.training.remember import remembered
 from dcplan.training.step import Memory
 
@@ -29,9 +29,11 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     Weights 2 B (4 B with fp8 copies), gradients 4 B, Adam 12 B per parameter, each divided by the sharding group
     from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README). Activations: see
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
-    + extra_in_flight upstream of boundaries between sites. The fullest of first, second and last stage is taken.
+    + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules that split the backward
+    pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and gradients twice; its copies
+    are ranks of the sharding group.
     """
-    stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages)))
+    stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)))
     return max((_stage(workload, layout, i, extra_in_flight) for i in stages), key=attrgetter("total_gb"))
 
 
@@ -83,10 +85,13 @@ def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash:
 
 
 def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
-    """Microbatches whose activations the first, second and last stage hold."""
+    """Microbatches whose activations the first, second and last stage hold; of two stages on a device, of each."""
     p, m = layout.pp, layout.microbatches
     if p == 1:
         return (1.0,)
+    if schedules.splits_backward(layout.schedule):
+        held = schedules.in_flight(layout.schedule, p, m) / schedules.copies(layout.schedule)
+        return (held, held, held)
     ahead = (p - 1) / layout.virtual_stages if layout.virtual_stages > 1 else 0.0
     first, second, last = min(m, p + ahead + extra), min(m, p - 1 + ahead + extra), min(m, 1 + ahead)
     return (first, second, last) if p > 2 else (first, last)
@@ -107,11 +112,11 @@ def _activations(workload: Workload, tile: Tile) -> tuple[tuple[float, float], t
 
 
 def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> Memory:
-    """That of one kind of stage, in the order of `stage_layers`."""
-    kind = stage_layers(workload.model, layout.pp, layout.virtual_stages)[i]
-    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages)[i]
+    """That of one kind of stage, in the order of `device_layers`."""
+    kind = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
+    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)[i]
     shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
-    group = layout.shard_size * layout.cp
+    group = layout.shard_size * layout.cp * schedules.copies(layout.schedule)
     whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
     weight_bytes = 4 if workload.precision == "fp8" else 2
     weights = weight_bytes * (spread if layout.sharding >= 3 else whole)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcplan.training import shapes
-from dcplan.training.compute import Costs, Pass, costs
+from dcplan.training import schedules, shapes
+from dcplan.training.compute import Cost, Costs, Pass, costs
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Stage:
 
     forward: Pass
     backward: Pass
+    weights_s: float
+    """The part of the backward pass that makes gradients of weights [s]."""
     stages: float
     """How many stages are like this one; see `StageLayers`."""
 
@@ -74,6 +76,21 @@ def stage_layers(model: ModelShape, pp: int, virtual_stages: int = 1) -> tuple[S
     return _stage_layers(model.layers, shapes.moe_layers(model), pp, virtual_stages)
 
 
+def device_layers(model: ModelShape, pp: int, virtual_stages: int, schedule: str) -> tuple[StageLayers, ...]:
+    """What devices hold: a stage each, or under zbv and dualpipe two, the outer ones of the model together.
+
+    A pipeline of n stages folded in the middle has the first and the last of them on one device. zbv folds 2 p stages;
+    dualpipe folds p, keeps each pair on two devices, and a microbatch visits one stage of the pair.
+    """
+    if not schedules.folds(schedule):
+        return stage_layers(model, pp, virtual_stages)
+    first, *inner, last = stage_layers(model, pp * schedules.chunks(schedule), 1)
+    copies = schedules.copies(schedule)
+    ends = StageLayers(copies, first.dense + last.dense, first.moe + last.moe, embedding=True, head=True)
+    pairs = [replace(kind, stages=copies * kind.stages / 2, dense=2 * kind.dense, moe=2 * kind.moe) for kind in inner]
+    return (ends, *pairs)
+
+
 @lru_cache(maxsize=1024)
 def _stage_layers(layers: int, moe: int, pp: int, virtual_stages: int) -> tuple[StageLayers, ...]:
     dense = layers - moe
@@ -109,28 +126,42 @@ def _ends(layers: int, pp: int, per: int, spare: int) -> tuple[int, int]:
 
 def stages(workload: Workload, layout: Layout, machine: Machine) -> tuple[Stage, ...]:
     """The cost of one microbatch in the first, an inner and the last stage on one kind of accelerator."""
-    return _stages(workload, machine, layout.tile, layout.pp, layout.virtual_stages)
+    return _stages(workload, machine, layout.tile, layout.pp, layout.virtual_stages, layout.schedule)
 
 
 @remembered
-def _stages(workload: Workload, machine: Machine, tile: Tile, pp: int, virtual_stages: int) -> tuple[Stage, ...]:
-    parts = costs(workload, machine, tile)
-    return tuple(
-        Stage(_pass(parts, kind, 0), _pass(parts, kind, 1), kind.stages)
-        for kind in stage_layers(workload.model, pp, virtual_stages)
-    )
+def _stages(
+    workload: Workload, machine: Machine, tile: Tile, pp: int, virtual_stages: int, schedule: str
+) -> tuple[Stage, ...]:
+    parts, visited = costs(workload, machine, tile), 1 / schedules.copies(schedule)
+    result = []
+    for kind in device_layers(workload.model, pp, virtual_stages, schedule):
+        forward, backward, weights_s = _pass(parts, kind, 0), _pass(parts, kind, 1), _weights_s(parts, kind)
+        if visited < 1:
+            forward, backward, weights_s = forward.times(visited), backward.times(visited), weights_s * visited
+        result.append(Stage(forward, backward, weights_s, kind.stages))
+    return tuple(result)
+
+
+def _weights_s(parts: Costs, kind: StageLayers) -> float:
+    ends_s = kind.embedding * parts.embedding.weights_s + kind.head * parts.head.weights_s
+    return kind.dense * parts.dense.weights_s + kind.moe * parts.moe.weights_s + ends_s
 
 
 def _pass(parts: Costs, kind: StageLayers, way: int) -> Pass:
     """Forward (0) or backward (1) pass of one microbatch through all that a stage holds."""
-    whole = parts.dense[way].times(kind.dense)
+    whole = _way(parts.dense, way).times(kind.dense)
     if kind.moe:
-        whole += parts.moe[way].times(kind.moe)
+        whole += _way(parts.moe, way).times(kind.moe)
     if kind.embedding:
-        whole += parts.embedding[way]
+        whole += _way(parts.embedding, way)
     if kind.head:
-        whole += parts.head[way]
+        whole += _way(parts.head, way)
     return whole
+
+
+def _way(cost: Cost, way: int) -> Pass:
+    return cost.backward if way else cost.forward
 
 
 class Held(NamedTuple):
@@ -150,13 +181,13 @@ def layer_sizes(workload: Workload) -> tuple[LayerSize, LayerSize]:
 
 
 @remembered
-def stage_parameters(workload: Workload, pp: int, virtual_stages: int) -> tuple[Held, ...]:
-    """Parameters of each kind of stage, as `stage_layers` lists them."""
+def stage_parameters(workload: Workload, pp: int, virtual_stages: int, schedule: str) -> tuple[Held, ...]:
+    """Parameters of each kind of stage, as `device_layers` lists them."""
     model = workload.model
     dense, sparse = layer_sizes(workload)
     found = []
-    for kind in stage_layers(model, pp, virtual_stages):
-        ends = 1 if model.tied and pp == 1 else kind.embedding + kind.head
+    for kind in device_layers(model, pp, virtual_stages, schedule):
+        ends = 1 if model.tied and kind.embedding and kind.head else kind.embedding + kind.head
         shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
         found.append(Held(shared, kind.moe * sparse.experts))
     return tuple(found)
@@ -168,6 +199,19 @@ def bubble_s(all_stages_s: float, slowest_s: float, virtual_stages: int) -> floa
     Source: Narayanan et al. 2021 (SC21), section 2.2.
     """
     return (all_stages_s - slowest_s) / virtual_stages
+
+
+def idle_s(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> float:
+    """Idle time of the slowest stage in a step [s]: `bubble_s` for 1F1B and interleaved, else that of `schedules`."""
+    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
+    if layout.schedule == "1f1b":
+        return bubble_s(whole_s, slowest.total_s, layout.virtual_stages)
+    others = layout.pp - 1
+    forward_s = math.fsum(stage.forward.total_s * stage.stages for stage in kinds) - slowest.forward.total_s
+    weights_s = math.fsum(stage.weights_s * stage.stages for stage in kinds) - slowest.weights_s
+    inputs_s = whole_s - slowest.total_s - forward_s - weights_s
+    times = schedules.Times(forward_s / others, inputs_s / others, weights_s / others)
+    return schedules.bubble_s(layout.schedule, layout.pp, layout.microbatches, times)
 
 
 def to_hide(delay_s: float, period_s: float) -> int:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+EXCHANGE_CORES = 20 / 132
+"""Streaming multiprocessors that run expert exchange beside compute, of those of an H800."""
 SCHEDULES = ("1f1b", "zb-h1", "zb-h2", "zbv", "dualpipe")
 
 
@@ -35,6 +37,11 @@ def splits_backward(schedule: str) -> bool:
 def chunks(schedule: str) -> int:
     """Pieces of the model on a device: ZBV folds a pipeline of 2p stages, device i has stage i and stage 2p−1−i."""
     return 2 if schedule == "zbv" else 1
+
+
+def folds(schedule: str) -> bool:
+    """First and last stage of the model lie on the same device."""
+    return schedule in {"zbv", "dualpipe"}
 
 
 def copies(schedule: str) -> int:
@@ -91,8 +98,18 @@ def overlapped(schedule: str, p: int, m: int) -> int:
     return max(0, m - p // 2 - 2) if schedule == "dualpipe" else 0
 
 
-def refusal(schedule: str, pp: int, virtual_stages: int, microbatches: int) -> str | None:
-    """Why a schedule cannot run with these sizes, in words; None where it can."""
+def hidden_exchange_s(work_s: float, exchange_s: float) -> float:
+    """What an overlapped pair saves [s]: W + E − min(W + E, max(W / (1 − σ), E)).
+
+    W: all that the pair does apart from expert exchange, E: its expert exchange [s]; σ: share of the cores that drive
+    the exchange while the rest computes, 20 of 132 (DeepSeek-V3 report, section 3.2.2; DeepEP). Never more than E.
+    """
+    apart_s = work_s + exchange_s
+    return apart_s - min(apart_s, max(work_s / (1 - EXCHANGE_CORES), exchange_s))
+
+
+def refusal(schedule: str, pp: int, virtual_stages: int) -> str | None:
+    """Why a schedule cannot run on these stages, in words; None where it can."""
     if schedule == "1f1b":
         return None
     if pp == 1:
@@ -100,10 +117,15 @@ def refusal(schedule: str, pp: int, virtual_stages: int, microbatches: int) -> s
     if virtual_stages > 1:
         return f"schedule {schedule} cuts stages by itself, virtual_stages {virtual_stages} is the interleaved schedule"
     if schedule == "dualpipe" and pp % 2:
-        return f"dualpipe runs from both ends and needs an even pp, not {pp}"
+        return f"schedule dualpipe runs from both ends and needs an even pp, not {pp}"
+    return None
+
+
+def too_few(schedule: str, pp: int, microbatches: int) -> str | None:
+    """Why a schedule cannot run with so many microbatches on a rank, in words; None where it can."""
     least = least_microbatches(schedule, pp)
     if microbatches < least:
-        return f"{schedule} needs {least} microbatches on pp {pp}, a rank has {microbatches}"
+        return f"schedule {schedule} needs {least} microbatches on pp {pp}, a rank has {microbatches}"
     if schedule == "dualpipe" and microbatches % 2:
-        return f"dualpipe needs an even number of microbatches, a rank has {microbatches}"
+        return f"schedule dualpipe needs an even number of microbatches, a rank has {microbatches}"
     return None

@@ -149,6 +149,8 @@ class Layout:
     """dp, pp, or none for a job in one site."""
     sync: str
     extra_in_flight: int | None
+    schedule: str = "1f1b"
+    """See `schedules`."""
 
     @property
     def tile(self) -> Tile:

@@ -18,6 +18,7 @@ from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
 from dcplan.training.pipeline import stage_parameters
 from dcplan.training.place import site_ranks
 from dcplan.training.remember import remembered
+from dcplan.training.schedules import copies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,9 @@ class Reduction:
     """What one accelerator's collectives of gradients and weights take in a step, before any of it is hidden [s]."""
 
     reduce_s: float
-    """Reduce-scatter inside the site, and with sharding 0 the gather of gradients that mirrors it."""
+    """Reduce-scatter in the sharding group, and with sharding 0 the gather of gradients that mirrors it."""
+    mirror_s: float
+    """All-reduce of its shard over the other sharding groups of the site and over copies of its stage, once a step."""
     cross_s: float
     """Its NIC's share of the exchange across sites."""
     gather_s: float
@@ -46,7 +49,7 @@ class Reduction:
 
 def local_parameters(workload: Workload, layout: Layout) -> tuple[float, float]:
     """Parameters on one accelerator of the fullest stage: those met by every token, and routed experts."""
-    stages = stage_parameters(workload, layout.pp, layout.virtual_stages)
+    stages = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)
     return max(((stage.shared / layout.tp, stage.experts / (layout.ep * layout.tp)) for stage in stages), key=sum)
 
 
@@ -89,19 +92,20 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
     """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks.
 
     sends: bytes that the site sends to others, over all gradients; 0 where the job is in one site.
-    Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups, all-gather.
+    Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups and over the copies that
+    dualpipe keeps (two hops: Zhang et al. 2022, MiCS, section 3.4), all-gather.
     Inside, gradients are reduced in fp32, as they are accumulated. Across, its share of what the site sends goes in
     gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
     data parallel ranks already, so theirs go over ep times fewer.
     """
-    locals_ = local_parameters(workload, layout)
-    reduce_s = cross_s = gather_s = 0.0
+    locals_, kept = local_parameters(workload, layout), copies(layout.schedule)
+    reduce_s = mirror_s = cross_s = gather_s = 0.0
     for held, thinner in zip(locals_, (1, layout.ep), strict=True):
         if not held:
             continue
         inside = max(1, ranks * layout.cp // thinner)
         shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
-        size, wire = held * GRADIENT_BYTES, held * workload.gradient_bits / 8
+        size, wire = held * GRADIENT_BYTES, held / kept * workload.gradient_bits / 8
         over = group(machine, shard, layout.tp * thinner)
         if sends and layout.sync == "synchronous":
             everyone = max(1, total * layout.cp // thinner)
@@ -109,14 +113,15 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
         else:
             reduce_s += reduce_scatter_s(over, size)
             groups = inside // shard
-            reduce_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
+            mirror_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
             if not layout.sharding:
                 reduce_s += reduce_scatter_s(over, size)
             cross_s += sends * wire / inside / machine.out
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)
+        mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)
-    return Reduction(reduce_s, cross_s, gather_s, max(1, buckets))
+    return Reduction(reduce_s, mirror_s, cross_s, gather_s, max(1, buckets))
 
 
 def exposed_s(cost_s: float, window_s: float, buckets: int) -> float:
@@ -138,14 +143,14 @@ class Window:
 def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
     """Exposed gradient and weight exchange inside a site in one step [s].
 
-    Sharding 0 and 1 reduce once, behind the last microbatch's backward pass; 2 and 3 behind every one's. Sharding 1
-    and 2 gather the weights once, behind the next forward pass; 3 gathers them forward and backward for each
-    microbatch, on the same NICs as its gradients.
+    Sharding 0 and 1 reduce once, behind the last microbatch's backward pass; 2 and 3 behind every one's inside their
+    group, and across groups once. Sharding 1 and 2 gather the weights once, behind the next forward pass; 3 gathers
+    them forward and backward for each microbatch, on the same NICs as its gradients.
     """
     m = layout.microbatches
     if not window.overlap:
         times, gathers = m if layout.sharding >= 2 else 1, 2 * m if layout.sharding == 3 else 1
-        return times * work.reduce_s + work.cross_s + gathers * work.gather_s
+        return times * work.reduce_s + work.mirror_s + work.cross_s + gathers * work.gather_s
     last = _last_backward_s(layout, work, window) + exposed_s(work.gather_s, window.forward_s, work.buckets)
     if layout.sharding == 3:
         both = window.forward_s + window.backward_s
@@ -157,7 +162,7 @@ def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
 
 def _last_backward_s(layout: Layout, work: Reduction, window: Window) -> float:
     """What the last microbatch's backward pass does not hide of the exchange on the NICs."""
-    nics = work.reduce_s + work.cross_s + (work.gather_s if layout.sharding == 3 else 0.0)
+    nics = work.reduce_s + work.mirror_s + work.cross_s + (work.gather_s if layout.sharding == 3 else 0.0)
     return exposed_s(nics, window.backward_s, work.buckets)
 
 

@@ -13,9 +13,10 @@ from dcplan.training.collectives import group
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
 from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline import Stage, bubble_s, stages, to_hide
+from dcplan.training.pipeline import Stage, idle_s, stages, to_hide
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
+from dcplan.training.schedules import copies, folds, hidden_exchange_s, overlapped, splits_backward
 from dcplan.training.step import Links, Terms
 from dcplan.training.sync import (
     Reduction,
@@ -107,15 +108,14 @@ def _replica(
     workload: Workload, layout: Layout, place: Place, box: Machine, kinds: tuple[Stage, ...], work: Reduction
 ) -> _Replica:
     slowest = max(kinds, key=lambda stage: stage.total_s)
-    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
     window = _window(layout, slowest, box)
     tied_s = 0.0
-    if layout.pp > 1 and workload.model.tied:
+    if layout.pp > 1 and workload.model.tied and not folds(layout.schedule):
         tied_s = _tied_gb(workload) * 1e9 / layout.tp / box.out
     terms = Terms(
         **_repeated(layout, slowest),
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
-        bubble_s=bubble_s(whole_s, slowest.total_s, layout.virtual_stages),
+        bubble_s=idle_s(layout, kinds, slowest),
         dp_s=inside_s(layout, work, window) + tied_s,
         optimizer_s=_optimizer_s(workload, layout, box),
         fixed_s=box.step_s,
@@ -174,17 +174,27 @@ def _inner(stage: Stage, count: int, full: float) -> list[Stage]:
     if count == 1 or full >= count:
         return [stage] * count
     rest = max(0.0, full - 1) / (count - 1)
-    return [stage, *[Stage(stage.forward.times(rest), stage.backward.times(rest), rest)] * (count - 1)]
+    part = Stage(stage.forward.times(rest), stage.backward.times(rest), stage.weights_s * rest, rest)
+    return [stage, *[part] * (count - 1)]
 
 
 def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
     """Terms of a stage's own work on all microbatches."""
     m, both = layout.microbatches, stage.forward + stage.backward
-    return {"compute_s": m * both.compute_s, "tp_s": m * both.tp_s, "cp_s": m * both.cp_s, "ep_s": m * both.ep_s}
+    hidden_s = overlapped(layout.schedule, layout.pp, m) * hidden_exchange_s(both.total_s - both.ep_s, both.ep_s)
+    return {
+        "compute_s": m * both.compute_s,
+        "tp_s": m * both.tp_s,
+        "cp_s": m * both.cp_s,
+        "ep_s": m * both.ep_s - hidden_s,
+    }
 
 
 def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
+    """Weight gradients of the last microbatch are the last work of every stage where a schedule splits them off."""
     backward = slowest.backward.total_s
+    if splits_backward(layout.schedule):
+        return Window(slowest.weights_s, slowest.forward.total_s, 0.0, box.modern)
     return Window(backward, slowest.forward.total_s, backward / layout.virtual_stages, box.modern)
 
 
@@ -197,13 +207,13 @@ def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place,
     """Exposed transfers over stage boundaries inside sites.
 
     One each way to fill and drain every boundary; and two for each microbatch and virtual stage, unless an
-    interleaved schedule overlaps them (Megatron-LM, overlap_p2p_comm).
+    interleaved schedule overlaps them (Megatron-LM, overlap_p2p_comm), or weight gradients stand between (Qi et al.).
     """
     if boundaries <= 0:
         return 0.0
     over = group(box, 2, layout.tp * layout.cp * place.ranks)
     one_s = _transfer_bytes(workload, layout) / (box.up if over.inside == 2 else box.out) + over.hop_s
-    if box.modern and layout.virtual_stages > 1:
+    if splits_backward(layout.schedule) or (box.modern and layout.virtual_stages > 1):
         return 2 * boundaries * one_s
     return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s
 
@@ -276,5 +286,5 @@ def _tied_s(
 def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
     """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group."""
     shared, experts = local_parameters(workload, layout)
-    shards = layout.shard_size * layout.cp if layout.sharding else 1
+    shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
     return OPTIMIZER_TRAFFIC * (shared / shards + experts / max(1, shards // layout.ep)) / box.hbm

@@ -115,7 +115,7 @@ def fluid(p: int, window: float, stagger: float, wan_s: float, step: float) -> f
 def test_overlap_is_what_a_fluid_link_does(p: int, window: float, stagger: float, wan_s: float) -> None:
     plan = layout(8 * p, pp=p, dp=1, across="dp")
     many = 10**6
-    work = Reduction(reduce_s=0.0, cross_s=0.0, gather_s=0.0, buckets=many)
+    work = Reduction(reduce_s=0.0, mirror_s=0.0, cross_s=0.0, gather_s=0.0, buckets=many)
     found = across_s(plan, work, Window(window, window / 2, stagger, overlap=True), wan_s)
     expected = fluid(p, window, stagger, wan_s, 0.01)
     assert found == pytest.approx(expected, abs=0.03)
@@ -123,6 +123,6 @@ def test_overlap_is_what_a_fluid_link_does(p: int, window: float, stagger: float
 
 def test_without_overlap_everything_is_exposed_and_nothing_hides_latency() -> None:
     plan = layout(8, dp=8, across="dp")
-    work = Reduction(1.0, 0.5, 0.25, 100)
+    work = Reduction(1.0, 0.0, 0.5, 0.25, 100)
     assert across_s(plan, work, Window(9.0, 4.0, 9.0, overlap=False), 2.0) == 1.5
     assert across_s(plan, work, Window(9.0, 4.0, 9.0, overlap=False), math.inf) == math.inf

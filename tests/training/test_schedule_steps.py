@@ -1,0 +1,137 @@
+"""Schedules in a whole step: published gains over 1F1B, terms, memory, and what the file may ask for."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from dcplan.catalog.load import shipped
+from dcplan.catalog.parts import Accelerator, ModelShape
+from dcplan.model.schema import ParallelismPlan
+from dcplan.training.compute import costs
+from dcplan.training.engine import one_site
+from dcplan.training.layout import complete
+from dcplan.training.machine import machines
+from dcplan.training.schedules import SCHEDULES, hidden_exchange_s
+from dcplan.training.step import Layout, Misfit, StepTime, Workload
+
+from .records import DATA, layout, model, share
+
+PUBLISHED = tomllib.loads((DATA / "schedules.toml").read_text())
+LLAMA2_7B = ModelShape(layers=32, hidden=4096, heads=32, ffn=11008, vocab=32000, glu=True)
+DEEPSEEK = layout(15360, pp=16, ep=64, dp=128)
+
+
+def on(accelerator: str, shape: ModelShape, count: int, batch: int) -> Workload:
+    part = cast("Accelerator", shipped("accelerators")[accelerator])
+    like = share("here", "mi300x", count)
+    return Workload(
+        "job", shape, 4096, batch, "bf16", 32, (replace(like, accelerator_id=accelerator, accelerator=part),)
+    )
+
+
+def gains(rows: str, work: Workload, **sizes: int) -> dict[str, tuple[float, float]]:
+    """Throughput over that of 1F1B: ours and the published one."""
+
+    def step_s(name: str) -> float:
+        kind, _, virtual = name.partition("-") if name.startswith("interleaved") else (name, "", "1")
+        schedule = "1f1b" if kind == "interleaved" else kind
+        return one_site(work, layout(work.batch, schedule=schedule, virtual_stages=int(virtual), **sizes)).step_s
+
+    rates = PUBLISHED[rows]["tokens_per_s"]
+    return {name: (step_s("1f1b") / step_s(name), rate / rates["1f1b"]) for name, rate in rates.items()}
+
+
+def test_gains_of_a_dense_model_are_within_five_points() -> None:
+    for ours, theirs in gains("llama2_7b_pp8", on("mi300x", LLAMA2_7B, 8, 32), pp=8).values():
+        assert ours == pytest.approx(theirs, abs=0.05)
+
+
+@pytest.mark.parametrize("microbatches", [20, 24, 32])
+def test_gains_of_a_moe_model_are_within_five_points(microbatches: int) -> None:
+    work = on("mi355x", model("qwen3-235b-a22b"), 32, 8 * microbatches)
+    for ours, theirs in gains("qwen235b_pp4ep8", work, pp=4, dp=8, ep=8).values():
+        assert ours == pytest.approx(theirs, abs=0.05)
+
+
+def deepseek(schedule: str) -> StepTime:
+    plan = replace(DEEPSEEK, schedule=schedule)
+    return one_site(
+        Workload("job", model("deepseek-v3-671b"), 4096, 15360, "bf16", 32, (share("here", "h800-sxm", 2048),)), plan
+    )
+
+
+def test_dualpipe_hides_expert_exchange_and_nothing_else_does() -> None:
+    plain, dual = deepseek("1f1b"), deepseek("dualpipe")
+    for schedule in ("zb-h1", "zb-h2", "zbv"):
+        assert deepseek(schedule).terms.ep_s == pytest.approx(plain.terms.ep_s, rel=0.1)
+    assert 0 < dual.terms.ep_s < 0.5 * plain.terms.ep_s
+
+
+def test_what_an_overlapped_pair_saves() -> None:
+    assert hidden_exchange_s(1.0, 0.0) == 0
+    assert hidden_exchange_s(112 / 132, 0.5) == pytest.approx(0.5 + 112 / 132 - 1)  # compute, slowed by 20 of 132 cores
+    assert hidden_exchange_s(1.0, 5.0) == pytest.approx(1.0)  # exchange sets the pace
+    assert hidden_exchange_s(100.0, 1.0) == 0  # slower together than apart: then apart
+
+
+def test_dualpipe_keeps_weights_twice_and_optimizer_once() -> None:
+    plain, dual = deepseek("1f1b").memory, deepseek("dualpipe").memory
+    assert dual.weights_gb > 1.5 * plain.weights_gb
+    assert dual.optimizer_gb == pytest.approx(plain.optimizer_gb, rel=0.25)  # stages of both ends together are fuller
+
+
+def test_memory_grows_with_what_is_in_flight() -> None:
+    work = on("mi300x", LLAMA2_7B, 8, 32)
+    kept = {name: one_site(work, layout(32, pp=8, schedule=name)).memory.activations_gb for name in SCHEDULES}
+    assert kept["zb-h1"] == pytest.approx(kept["1f1b"], rel=0.1)
+    assert kept["zb-h2"] == pytest.approx(15 / 8 * kept["zb-h1"], rel=0.05)
+    assert kept["dualpipe"] == pytest.approx(9 / 8 * kept["zb-h1"], rel=0.1)
+
+
+def test_gradients_of_weights_are_part_of_the_backward_pass() -> None:
+    work = on("mi300x", LLAMA2_7B, 8, 32)
+    for part in costs(work, machines(work)[0], layout(32, pp=8).tile):
+        assert 0 < part.weights_s <= part.backward.compute_s
+
+
+def test_bubble_shrinks_and_work_stays() -> None:
+    work = on("mi300x", LLAMA2_7B, 8, 32)
+    plain = one_site(work, layout(32, pp=8)).terms
+    for schedule in ("zb-h1", "zb-h2"):
+        terms = one_site(work, layout(32, pp=8, schedule=schedule)).terms
+        assert terms.compute_s == plain.compute_s
+        assert terms.bubble_s < 0.6 * plain.bubble_s
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"schedule": "zbv", "virtual_stages": 2}, "virtual_stages 2 is the interleaved schedule"),
+        ({"schedule": "zb-h1", "pp": 1}, "needs a pipeline"),
+        ({"schedule": "dualpipe", "pp": 7, "dp": None}, "even pp"),
+        ({"schedule": "zbv", "microbatch": 8}, "needs 15 microbatches on pp 8"),
+    ],
+)
+def test_what_cannot_run_is_a_misfit(keys: dict[str, object], reason: str) -> None:
+    work = on("mi300x", LLAMA2_7B, 56, 7 * 32)
+    found = complete("plan", ParallelismPlan.model_validate({"pp": 8, "recompute": "full", **keys}), work)
+    assert isinstance(found, Misfit)
+    assert reason in found.reason
+
+
+def test_a_schedule_of_the_file_is_that_of_the_layout() -> None:
+    found = complete("plan", ParallelismPlan(pp=8, schedule="zbv"), on("mi300x", LLAMA2_7B, 8, 32))
+    assert isinstance(found, Layout)
+    assert found.schedule == "zbv"
+
+
+def test_only_1f1b_crosses_sites() -> None:
+    near = on("mi300x", LLAMA2_7B, 4, 32)
+    work = replace(near, shares=(near.shares[0], replace(near.shares[0], site="there")))
+    found = complete("plan", ParallelismPlan(pp=8, across="pp", schedule="zb-h1"), work)
+    assert isinstance(found, Misfit)
+    assert "planned with schedule 1f1b" in found.reason
