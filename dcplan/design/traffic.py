@@ -13,8 +13,8 @@ from dcplan.model.network import pair
 from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
-from dcplan.training.layout import layouts
 from dcplan.training.patterns import DIRECT, Collective
+from dcplan.training.search import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.workload import workload
 from dcplan.units import rate

@@ -9,26 +9,11 @@ from dcplan.training.memory import USABLE, fits, memory
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
 from dcplan.training.schedules import chunks, refusal, too_few
-from dcplan.training.search import search
 from dcplan.training.step import Layout, Misfit
 
 if TYPE_CHECKING:
-    from dcplan.model.schema import Job, ParallelismPlan
+    from dcplan.model.schema import ParallelismPlan
     from dcplan.training.step import Workload
-
-
-def layouts(workload: Workload, job: Job) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
-    """The layouts of a job that can run, and why the others cannot.
-
-    Named plans are each made whole and checked, in the order of the file. `auto` searches; see `search.search`.
-    """
-    if isinstance(job.plans, str):
-        return search(workload)
-    results = [complete(name, plan, workload) for name, plan in job.plans.items()]
-    return (
-        tuple(result for result in results if isinstance(result, Layout)),
-        tuple(result for result in results if isinstance(result, Misfit)),
-    )
 
 
 def complete(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Misfit:
@@ -72,6 +57,11 @@ def _sized(name: str, plan: ParallelismPlan, workload: Workload) -> Layout | Mis
     if plan.dp not in {None, dp}:
         wanted = model_parallel * (plan.dp or 0)
         return Misfit(name, "layout", f"{product} × dp {plan.dp} = {wanted:,}, the job has {total:,} accelerators")
+    return with_sizes(name, plan, workload, dp)
+
+
+def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) -> Layout:
+    """The layout of a plan, with nothing checked; see `checked`."""
     several = len({share.site for share in workload.shares}) > 1
     return Layout(
         name=name,
@@ -158,13 +148,18 @@ def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
             f"what {layout.schedule} loses over a stage boundary between sites is not known; "
             "a pipeline over sites is planned with schedule 1f1b",
         )
+    ranks = ranks_by_site(workload, layout)
+    return ranks if isinstance(ranks, Misfit) else _spread(layout, ranks)
+
+
+def ranks_by_site(workload: Workload, layout: Layout) -> tuple[int, ...] | Misfit:
+    """Data parallel ranks in each site, among which a sharding group stays; all in one where stages cross sites."""
     try:
         where = places(workload, layout)
     except ValueError as error:
         what = "whole pipeline stages (tp × cp × dp)" if layout.across == "pp" else "whole ranks (tp × cp × pp)"
         return Misfit(layout.name, "sites", f"a site must hold {what}: {error}")
-    ranks = (layout.dp,) if layout.across == "pp" else tuple(site_ranks(where).values())
-    return _spread(layout, ranks)
+    return (layout.dp,) if layout.across == "pp" else tuple(site_ranks(where).values())
 
 
 def _spread(layout: Layout, ranks: tuple[int, ...]) -> Layout | Misfit:

@@ -34,7 +34,7 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     are ranks of the sharding group.
     """
     stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)))
-    return max((_stage(workload, layout, i, extra_in_flight) for i in stages), key=attrgetter("total_gb"))
+    return max([_stage(workload, layout, i, extra_in_flight) for i in stages], key=attrgetter("total_gb"))
 
 
 def fits(used: Memory) -> bool:

@@ -6,6 +6,8 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.training.remember import remembered
+
 if TYPE_CHECKING:
     from dcplan.model.network import SiteId
     from dcplan.training.step import Layout, Share, Workload
@@ -28,16 +30,19 @@ def places(workload: Workload, layout: Layout) -> tuple[Place, ...]:
     Across pp a share holds whole stages of every rank; otherwise it holds whole ranks with all their stages.
     ValueError when a share is not a whole number of them.
     """
-    whole = layout.tp * layout.cp * (layout.dp if layout.across == "pp" else layout.pp)
+    return _places(workload, layout.across, layout.tp * layout.cp, layout.pp, layout.dp)
+
+
+@remembered
+def _places(workload: Workload, across: str, wide: int, pp: int, dp: int) -> tuple[Place, ...]:
+    """The same; wide: accelerators of one stage of one rank."""
+    whole = wide * (dp if across == "pp" else pp)
     result = []
     for share in workload.shares:
         parts, rest = divmod(share.count, whole)
         if rest or not parts:
             raise ValueError(f"{share.count} accelerators in {share.site} are not a multiple of {whole}")
-        if layout.across == "pp":
-            result.append(Place(share, layout.dp, parts))
-        else:
-            result.append(Place(share, parts, layout.pp))
+        result.append(Place(share, dp, parts) if across == "pp" else Place(share, parts, pp))
     return tuple(result)
 
 

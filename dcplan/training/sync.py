@@ -62,9 +62,14 @@ def gradient_gb(workload: Workload) -> float:
 def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> Pattern:
     """The pattern in which the sites of a job sum its gradients."""
     ranks = site_ranks(where)
-    if layout.sync == "hierarchical":
-        return pattern(workload.collective, tuple(ranks))
-    return flat_ring(_ring_order(workload, tuple(ranks)), sum(ranks.values()) * layout.cp)
+    return _across_sites(workload, layout.sync, tuple(ranks), sum(ranks.values()) * layout.cp)
+
+
+@remembered
+def _across_sites(workload: Workload, sync: str, sites: tuple[SiteId, ...], ranks: int) -> Pattern:
+    if sync == "hierarchical":
+        return pattern(workload.collective, sites)
+    return flat_ring(_ring_order(workload, sites), ranks)
 
 
 @remembered

@@ -8,9 +8,10 @@ import pytest
 
 from dcplan.model.schema import Job, ParallelismPlan
 from dcplan.training.engine import one_site
-from dcplan.training.layout import complete, layouts
+from dcplan.training.layout import complete
 from dcplan.training.memory import fits, memory
-from dcplan.training.search import any_fits, candidates, search
+from dcplan.training.search import any_fits, layouts, search
+from dcplan.training.space import candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
 from .records import model, share

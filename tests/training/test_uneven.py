@@ -14,7 +14,8 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import memory
 from dcplan.training.pipeline import divides, fills, fullest_layers, stage_layers
-from dcplan.training.search import candidates, search
+from dcplan.training.search import search
+from dcplan.training.space import candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
 from .records import layout, model, share
