@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import pytest
 
@@ -11,7 +11,8 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import fits, memory
 from dcplan.training.search import any_fits, layouts, search
-from dcplan.training.space import candidates
+from dcplan.training.search import name as called
+from dcplan.training.space import CHOICES, Space, candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
 from .records import model, share
@@ -83,18 +84,35 @@ def test_extra_microbatches_in_flight_must_fit_too() -> None:
     ("name", "count", "sites", "batch"),
     [("llama3-70b", 512, 2, 1024), ("qwen3-235b-a22b", 512, 2, 1024), ("llama3-8b", 64, 1, 256)],
 )
-def test_every_plan_of_the_search_is_one_that_could_be_named(name: str, count: int, sites: int, batch: int) -> None:
+@pytest.mark.parametrize("every", [False, True])
+def test_every_plan_of_the_search_is_one_that_could_be_named(
+    name: str, count: int, sites: int, batch: int, every: bool
+) -> None:
     work = load(count, sites, name, batch)
-    found = [candidate for candidate in candidates(work) if isinstance(candidate, Layout)]
-    names = [layout.name for layout in found]
+    found = [candidate for candidate in candidates(work, Space(every=every)) if isinstance(candidate, Layout)]
+    names = [called(layout) for layout in found]
     assert len(set(names)) == len(names) > 0
     keys = set(ParallelismPlan.model_fields)
     for layout in found:
-        sizes = {key: value for key, value in asdict(layout).items() if key in keys and value != "none"}
-        if layout.recompute == "none":
-            sizes["recompute"] = "none"
-        assert complete(layout.name, ParallelismPlan(**sizes), work) == layout
+        sizes = {key: value for key, value in asdict(layout).items() if key in keys}
+        if layout.across == "none":
+            del sizes["across"]
+        assert complete("", ParallelismPlan(**sizes), work) == layout
         assert fits(memory(work, layout))
+
+
+def test_every_choice_of_a_plan_is_a_field_of_a_layout_that_the_search_varies() -> None:
+    """A new key with few values joins the search by being in the schema and in `Layout`."""
+    assert set(CHOICES) <= {field.name for field in fields(Layout)}
+    shares = tuple(share(site, "a100-sxm-80gb", 128) for site in "ab")
+    found = [
+        layout
+        for name in ("megatron-22b", "qwen3-30b-a3b")
+        for layout in candidates(Workload("job", model(name), 2048, 1024, "bf16", 32, shares), Space(every=True))
+        if isinstance(layout, Layout)
+    ]
+    for key, values in CHOICES.items():
+        assert {getattr(layout, key) for layout in found} == set(values), key
 
 
 def test_the_search_keeps_the_best() -> None:
