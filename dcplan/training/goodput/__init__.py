@@ -1,0 +1,1 @@
+"""Losses of time between a step and a finished run: stragglers, failures, checkpoints, silent corruption."""
