@@ -170,6 +170,7 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         needed_gbps=row.needed_gbps,
         mfu_percent=healthy.mfu_percent if reachable else None,
         evidence=healthy.evidence,
+        goodput=row.goodput,
     )
 
 

@@ -18,6 +18,7 @@ from dcplan.design.result import Design, JobCollective
 from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
+from dcplan.training.goodput.chain import Goodput
 from dcplan.training.step import Memory, Terms
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class PlanRow:
     """Largest rate over pairs of sites at which the healthy target holds [Gb/s]."""
     mfu_percent: float | None
     evidence: str
+    goodput: Goodput | None = None
+    """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ SUFFIXES: dict[str, str] = {
     "db": "dB", "dbm": "dBm", "db_per_km": "dB/km", "ps": "ps", "ps_nm": "ps/nm", "ps_nm_km": "ps/(nm km)",
     "ps_nm2_km": "ps/(nm² km)", "ps_sqrt_km": "ps/√km", "um2": "µm²", "per_w_km": "1/(W km)",
     "w": "W", "kw": "kW", "mw": "MW",
+    "per_year": "1/year", "usd_per_h": "US$/h",
     "usd": "US$", "usd_per_mwh": "US$/MWh", "usd_per_km_year": "US$/(km year)", "usd_per_km": "US$/km",
     "percent": "%", "tflops": "TFLOP/s", "gb_per_s": "GB/s", "tb_per_s": "TB/s",
 }  # fmt: skip

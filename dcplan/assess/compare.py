@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from dcplan.model.states import HEALTHY
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
+from dcplan.training.goodput.chain import Goodput, goodput
+from dcplan.training.goodput.joined import losses_of
 from dcplan.training.step import Layout, Links, StepTime
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ class Compared:
     overhead_worst_percent: float | None
     needed_gbps: float | None
     """Largest rate over pairs of sites at which the healthy target holds; none where no rate is enough [Gb/s]."""
+    goodput: Goodput | None
+    """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
 
     @property
     def overhead_percent(self) -> float:
@@ -49,16 +53,18 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
     """
     mine = {state.name for state in job.states}
     target = network.jobs[job.job].targets.max_overhead_percent
+    losses = losses_of(network, job.workload)
     found = []
     for layout in job.layouts:
         load = job.workload
         needed = needed_rates(load, layout, job.latency_ms, target)
         alone, pattern = one_site(load, layout), cross_site_gb(load, layout)
+        healthy = step_time(load, layout, links_in(HEALTHY, pattern))
         found.append(
             Compared(
                 layout=layout,
                 alone=alone,
-                healthy=step_time(load, layout, links_in(HEALTHY, pattern)),
+                healthy=healthy,
                 overhead_worst_percent=_worst_overhead_percent(
                     alone.step_s,
                     [
@@ -68,6 +74,7 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
                     ],
                 ),
                 needed_gbps=None if needed is None else max(needed.values(), default=0.0),
+                goodput=None if losses is None else goodput(losses, layout, healthy),
             )
         )
     return tuple(sorted(found, key=lambda row: row.rank))

@@ -23,6 +23,7 @@ from dcplan.catalog.parts import (
 from dcplan.model.existing import Existing
 from dcplan.model.fields import Name
 from dcplan.model.period import Period, Share
+from dcplan.model.reliability import Failing, Reliability
 
 Frequency = Annotated[float, Field(ge=180, le=240)]
 Length = Annotated[float, Field(gt=0, le=50_000)]
@@ -37,7 +38,7 @@ GridWidth = Annotated[float, Field(gt=0, le=1000, multiple_of=12.5)]
 Launch = Annotated[float, Field(ge=-30, le=30, allow_inf_nan=False)]
 
 
-class Site(Strict):
+class Site(Failing):
     """A place on the map."""
 
     kind: Literal["datacenter", "pop"] | None = None
@@ -77,7 +78,7 @@ class SpanOfFiber(Strict):
     """Catalog id of the amplifier that stands behind this span, each way, and is kept; without it, one is chosen."""
 
 
-class Fiber(Strict):
+class Fiber(Failing):
     """A cable route between two sites. Two fibers between the same sites are two risks."""
 
     ends: Annotated[list[Name], Field(min_length=2, max_length=2)]
@@ -148,7 +149,7 @@ class Module(Strict):
     """Largest number of such modules; without it, as many as are asked for."""
 
 
-class Circuit(Strict):
+class Circuit(Failing):
     """Capacity leased from a carrier between two sites, in whole modules. It fails as a fiber does; no optics."""
 
     ends: Annotated[list[Name], Field(min_length=2, max_length=2)]
@@ -310,6 +311,12 @@ class Job(Strict):
     or within 1 % of that the one with the least rate."""
     targets: Targets = Targets()
     """What the job is promised."""
+    reliability: Reliability | None = None
+    """What makes it lose time; with it, goodput is worked out. `{}` takes all defaults."""
+    train_tokens: Positive | None = None
+    """Tokens of the whole run; with it, its days and accelerator hours are worked out."""
+    accelerator_usd_per_h: NotNegative | None = None
+    """Price of one accelerator [US$/h]; with `train_tokens`, what the run costs."""
     survive: list[Promise] | None = None
     """Failures that this job survives, in place of the policy's."""
     scheme: Literal["none", "reroute", "one-plus-one"] | None = None
@@ -340,7 +347,7 @@ class Demand(Strict):
     two ways. Without it any number. A route is a chain of lightpaths that passes no site twice, not even as light."""
 
 
-class Failure(Strict):
+class Failure(Failing):
     """Things that fail together, to be promised by name in `survive`."""
 
     fibers: list[Name] = []

@@ -82,6 +82,12 @@ def site_state(network: Network, site: SiteId) -> State:
     return State(f"site {site}", lost, frozenset([site]), "site", (site,))
 
 
+def edge_state(network: Network, edge: FiberId) -> State:
+    """The loss of a fiber or circuit."""
+    kind = "fiber" if edge in network.fibers else "circuit"
+    return State(f"{kind} {edge}", frozenset([edge]), kind=kind, members=(edge,))
+
+
 def _states(network: Network, promises: Sequence[str]) -> tuple[State, ...]:
     found = {(HEALTHY.fibers, HEALTHY.sites): HEALTHY}
     names = {HEALTHY.name}
@@ -122,8 +128,7 @@ def _failures(network: Network, promise: str) -> Iterator[State]:
 
 
 def _fibers(network: Network) -> list[State]:
-    kinds = [("fiber", name) for name in network.fibers] + [("circuit", name) for name in network.circuits]
-    return [State(f"{kind} {name}", frozenset([name]), kind=kind, members=(name,)) for kind, name in kinds]
+    return [edge_state(network, name) for name in network.edges]
 
 
 def _groups(network: Network) -> list[State]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from dcplan.report import goodput
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import COMPARED, best_first, compared, legend
 from dcplan.training.step import Terms
@@ -88,6 +89,7 @@ def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table
     timed = [row for row in rows if row.terms is not None]
     if timed:
         yield _terms(job, timed, _TERMS_NOTE if explained else "")
+    yield from goodput.tables(rows)
     if any(row.memory for row in rows):
         weighed = tuple(_memory(row) for row in rows if row.memory)
         yield Table(f"memory {job}", f"Memory of {job}, fullest accelerator", _MEMORY, weighed)

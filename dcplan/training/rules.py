@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.training.goodput import rules as goodput
 from dcplan.training.idle import idle
 from dcplan.training.layout import complete
 from dcplan.training.machine import peak_tflops
@@ -111,7 +112,7 @@ BORROWED = Rule(
 )
 
 RULES: tuple[Rule, ...] = (
-    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED
+    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *goodput.RULES
 )  # fmt: skip
 _OF_KIND = {"layout": LAYOUT, "batch": BATCH, "memory": MEMORY, "sites": SITES}
 _HINTS = {
@@ -124,7 +125,8 @@ _HINTS = {
 
 def check(network: Network) -> list[Finding]:
     """All training jobs of a valid network: sizes, batch, memory, sites, precision, generations, idle keys."""
-    return [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
+    jobs = [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
+    return [*jobs, *goodput.check_rates(network)]
 
 
 def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
@@ -147,6 +149,7 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
     if lacking:
         return
     yield from _accelerators(network, at, load)
+    yield from goodput.check_job(network, name, load)
     if isinstance(job.plans, str):
         misfit = any_fits(load)
         if misfit:

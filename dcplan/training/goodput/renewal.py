@@ -97,6 +97,8 @@ def by_hand(cycle: Cycle) -> float:
     Good while what is subtracted stays below 0.2. Source: Kokolis et al., HPCA 2025 (arXiv 2410.21680), their
     expected ETTR (1 − N r_f (u₀ + Δt/2)) / (1 + w/Δt), with N r_f = λ, u₀ = D + R, Δt = τ, w = δ.
     """
+    if math.isinf(cycle.interval_s):
+        return efficiency(cycle)
     down_s = cycle.detection_s + cycle.restart_s
     lost = cycle.rate_per_s * (down_s + cycle.interval_s / 2)
     lost += cycle.far_rate_per_s * (down_s + cycle.far_lag_s + cycle.far_every * cycle.interval_s / 2)
