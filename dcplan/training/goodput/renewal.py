@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+NEVER = 1e-12
+"""Far failures that come less often than this in a round are left out: the transform cannot tell them from none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
@@ -62,7 +65,7 @@ def efficiency(cycle: Cycle) -> float:
 
 def _round_s(cycle: Cycle, lengths_s: list[float]) -> float:
     near, far = cycle.rate_per_s, cycle.far_rate_per_s
-    if far <= 0:
+    if far * math.fsum(lengths_s) < NEVER:
         return math.fsum(_segment_s(cycle, length) for length in lengths_s)
     failed = math.expm1(-math.fsum(math.log(_transform(cycle, far, length)) for length in lengths_s))
     rate = near + far
