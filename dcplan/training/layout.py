@@ -27,7 +27,7 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
 
     A shard_size of 0 stands for the data parallel ranks of one site.
     """
-    trouble = _uneven(layout, workload) or _batch(layout, workload)
+    trouble = uneven(layout, workload) or _batch(layout, workload)
     whole = trouble or _over_sites(layout, workload)
     return whole if isinstance(whole, Misfit) else _in_memory(whole, workload)
 
@@ -84,7 +84,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
     )
 
 
-def _uneven(layout: Layout, workload: Workload) -> Misfit | None:
+def uneven(layout: Layout, workload: Workload) -> Misfit | None:
     """Heads, experts and tokens that do not divide, and stages without a layer."""
     model, s = workload.model, workload.sequence_length
     if model.heads % layout.tp:

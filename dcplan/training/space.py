@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dcplan.model.schema import ParallelismPlan
 from dcplan.training import shapes
 from dcplan.training.idle import idle
-from dcplan.training.layout import checked, ranks_by_site, with_sizes
+from dcplan.training.layout import checked, ranks_by_site, uneven, with_sizes
 from dcplan.training.machine import is_modern
 from dcplan.training.memory import smallest
 from dcplan.training.pipeline import divides, fills, fullest_layers
@@ -87,22 +86,27 @@ def _of_sizes(
         yield ranks
         return
     layout = replace(layout, shard_size=layout.shard_size or min(ranks))
-    each = list(itertools.product(_virtual_stages(workload, space, across, pp), _recompute(workload, space)))
     for ep in space.values("ep", _ep(workload, [here * cp for here in ranks])):
-        for chosen in _chosen(workload, space, replace(layout, ep=ep), FREE):
-            for virtual_stages, recompute in each:
-                yield from _of_microbatches(workload, space, chosen, virtual_stages, recompute)
+        for virtual_stages in space.values("virtual_stages", _virtual_stages(workload, across, pp)):
+            wanted = replace(layout, ep=ep, virtual_stages=virtual_stages)
+            for chosen in _chosen(workload, space, wanted, FREE):
+                if isinstance(chosen, Misfit):
+                    yield chosen
+                    continue
+                for recompute in _recompute(workload, space):
+                    yield from _of_microbatches(workload, space, chosen, recompute)
 
 
-def _chosen(workload: Workload, space: Space, layout: Layout, keys: tuple[str, ...]) -> Iterator[Layout]:
+def _chosen(workload: Workload, space: Space, layout: Layout, keys: tuple[str, ...]) -> Iterator[Layout | Misfit]:
     """The layout with every value of every choice; a choice that changes nothing keeps the value that it has."""
-    if not keys:
-        yield layout
+    trouble = uneven(layout, workload)
+    if trouble or not keys:
+        yield trouble or layout
         return
     key, *rest = keys
     usual = [getattr(layout, key)]
     if space.every:
-        usual = list(CHOICES[key]) if key not in idle(layout, workload) else usual
+        usual = usual if key in idle(layout, workload) else list(CHOICES[key])
     elif key == "sharding" and layout.pp == 1:
         usual = [1, 3]
     for value in space.values(key, usual):
@@ -118,19 +122,13 @@ def _recompute(workload: Workload, space: Space) -> list[tuple[str, ...]]:
 
 
 def _of_microbatches(
-    workload: Workload, space: Space, layout: Layout, virtual_stages: int, recompute: tuple[str, ...]
+    workload: Workload, space: Space, layout: Layout, recompute: tuple[str, ...]
 ) -> Iterator[Layout | Misfit]:
     """Of each size of a microbatch the first recompute that fits, up to the first size that does not fit."""
     for microbatch in space.values("microbatch", [1, 2, 4, MOST_MICROBATCH]):
         microbatches = workload.batch // (layout.dp * microbatch)
         for value in recompute:
-            wanted = replace(
-                layout,
-                virtual_stages=virtual_stages,
-                microbatch=microbatch,
-                microbatches=microbatches,
-                recompute=value,
-            )
+            wanted = replace(layout, microbatch=microbatch, microbatches=microbatches, recompute=value)
             found = checked(wanted, workload)
             if isinstance(found, Layout) or found.kind != "memory":
                 break
@@ -166,11 +164,7 @@ def _ep(workload: Workload, ranks: list[int]) -> list[int]:
     return [ep for ep in powers if experts % ep == 0 and all(here % ep == 0 for here in ranks)]
 
 
-def _virtual_stages(workload: Workload, space: Space, across: str, pp: int) -> list[int]:
-    return space.values("virtual_stages", _even_stages(workload, across, pp))
-
-
-def _even_stages(workload: Workload, across: str, pp: int) -> list[int]:
+def _virtual_stages(workload: Workload, across: str, pp: int) -> list[int]:
     if pp == 1 or across == "pp":
         return [1]
     model = workload.model
