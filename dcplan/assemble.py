@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dcplan.model.schema import Fiber, Policy
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
-    from dcplan.training.step import Layout, Share
+    from dcplan.training.step import Layout, Share, Workload
 
 
 def plan_file(
@@ -219,6 +219,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
                 "high",
             )
         )
+        stated += _about_work(job.plans.workload, file)
         stated += [
             Assumption(
                 f"latency of {job.job}, {a} - {b}",
@@ -233,6 +234,20 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
     stated += _retuning(design)
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
     return tuple(stated)
+
+
+def _about_work(load: Workload, file: str) -> Iterator[Assumption]:
+    """What of a job's work is not as it is by default."""
+    if load.attention == "full":
+        yield Assumption(
+            f"attention of {load.job}", "every token attends to all; MFU counts all of it", file, "high"
+        )
+    if load.expert_imbalance > 1:
+        text = f"the fullest expert parallel rank gets {significant(load.expert_imbalance)} times the mean"
+        yield Assumption(f"experts of {load.job}", text, file, "medium")
+    if load.precision == "fp4":
+        text = "5 of 6 linear products in nvfp4; weights kept in bf16 and two nvfp4 copies, tokens dispatched in fp8"
+        yield Assumption(f"fp4 of {load.job}", text, "NVIDIA 2025, Pretraining LLMs with NVFP4", "low")
 
 
 def _about_light(policy: Policy, file: str) -> list[Assumption]:

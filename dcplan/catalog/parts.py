@@ -284,6 +284,8 @@ class Accelerator(Part):
     """Peak dense bf16 [TFLOP/s]."""
     fp8_tflops: Positive | None = None
     """Peak dense fp8 [TFLOP/s]."""
+    fp4_tflops: Positive | None = None
+    """Peak dense fp4 (nvfp4, mxfp4) [TFLOP/s]."""
     hbm_gb: Positive
     """Memory [GB]."""
     hbm_tb_per_s: Positive
@@ -369,7 +371,7 @@ class Calibration(Part):
     """Fixed time per step: data, logging, clipping [ms]."""
     moe_efficiency: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Further factor on grouped expert products."""
-    precision: Literal["bf16", "fp8"] = "bf16"
+    precision: Literal["bf16", "fp8", "fp4"] = "bf16"
     """Precision of the matrix products."""
     software_year: int
     """Year of the software stack that was measured."""

@@ -297,8 +297,13 @@ class Job(Strict):
     """Tokens in a sequence."""
     global_batch_tokens: Count
     """Tokens in a step of the whole job."""
-    precision: Literal["bf16", "fp8"] = "bf16"
-    """Precision of the matrix products."""
+    precision: Literal["bf16", "fp8", "fp4"] = "bf16"
+    """Precision of the matrix products of linear layers; attention core and logits stay in bf16. fp4: nvfp4."""
+    attention: Literal["causal", "full"] = "causal"
+    """What a token attends to: those before it, or all. MFU counts what is attended to, causal attention half."""
+    expert_imbalance: Annotated[float, Field(ge=1, le=100)] = 1.0
+    """Tokens that the fullest expert parallel rank gets over the mean, beyond what the calibration was measured with;
+    the others wait for it, and its memory must hold them."""
     gradient_bits: Literal[8, 16, 32] = 32
     """Bits of a gradient element on the wire between sites; 32 is Megatron's default."""
     collective: Literal["auto", "direct", "ring", "tree", "hub"] = "direct"

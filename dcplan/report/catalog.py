@@ -36,6 +36,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "accelerators": (
         "bf16_tflops",
         "fp8_tflops",
+        "fp4_tflops",
         "hbm_gb",
         "hbm_tb_per_s",
         "scale_up_domain",

@@ -136,7 +136,8 @@ def legend(rows: Iterable[PlanRow]) -> str:
     star = "* the network is sized for this one. " if any(row.chosen for row in rows) else ""
     worst = "; worst: in a promised failure" if any(row.overhead_worst_percent is not None for row in rows) else ""
     return (
-        f"{star}Slower: than the same job in one site{worst}. Needs, sends: between two sites, each way; GB per step."
+        f"{star}Slower: than the same job in one site{worst}. Needs, sends: between two sites, each way; GB per step. "
+        "MFU: causal attention counted half, full attention whole; no recompute."
     )
 
 

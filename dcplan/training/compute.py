@@ -69,35 +69,44 @@ class Costs(NamedTuple):
 def costs(workload: Workload, machine: Machine, tile: Tile) -> Costs:
     """What layers, embedding and logits cost on one kind of accelerator; see the functions below."""
     model, s = workload.model, workload.sequence_length
-    dense = layer_cost(model, s, tile, machine, moe=False)
+    dense = layer_cost(workload, tile, machine, moe=False)
     return Costs(
         dense=dense,
-        moe=layer_cost(model, s, tile, machine, moe=True) if shapes.is_moe(model) else dense,
+        moe=layer_cost(workload, tile, machine, moe=True) if shapes.is_moe(model) else dense,
         embedding=embedding_cost(model, s, tile, machine),
         head=head_cost(model, s, tile, machine),
     )
 
 
-def layer_cost(model: ModelShape, s: int, tile: Tile, machine: Machine, *, moe: bool) -> Cost:
+def imbalance(workload: Workload, tile: Tile) -> float:
+    """Tokens routed to the fullest expert parallel rank over the mean; 1 where every rank has all experts."""
+    return workload.expert_imbalance if tile.ep > 1 else 1.0
+
+
+def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -> Cost:
     """Forward and backward of one layer for one microbatch.
 
     Kernels: FLOPs / (peak × efficiency) + bytes / (HBM × efficiency) + a fixed time per pass, without overlap of the
     two (Isaev et al. 2023, Calculon). Backward of a matrix product is twice its forward. Full recompute adds one
     forward with its collectives; selective recompute adds one attention core where it is not flash attention, which
     recomputes by itself. Element-wise bytes per token: Korthikanti et al. 2022, section 4, read and write of each
-    tensor stored there. A weight is read in each pass, its fp32 gradient read and written backward. In fp8 linear
-    layers and experts multiply faster, and weights and what is gathered or dispatched for them take 1 byte; attention
-    core, logits, element-wise kernels and what is reduced or combined stay as in bf16 (casts are fused with norms and
-    activation functions; transposes take what reads of 1 byte save). Gradients of weights: as many products as forward,
-    both operands read, the gradient read and written.
+    tensor stored there. A weight is read in each pass, its fp32 gradient read and written backward. In fp8 and fp4
+    linear layers and experts multiply faster, and weights and what is gathered or dispatched for them take fewer bytes
+    (see `precision`); attention core, logits, element-wise kernels and what is reduced or combined stay as in bf16
+    (casts are fused with norms and activation functions; transposes take what reads of fewer bytes save). Gradients of
+    weights: as many products as forward, both operands read, the gradient read and written. Full attention has twice
+    the products of causal. The step is that of the expert parallel rank that gets most tokens; see `imbalance`.
     """
+    model, s, skew = workload.model, workload.sequence_length, imbalance(workload, tile)
     tokens = tile.microbatch * s / tile.cp
-    products = _products_s(model, tokens, tile, machine, moe=moe)
+    products = _products_s(model, tokens, tile, machine, moe=moe, skew=skew)
     core, core_traffic = _attention_core(model, s, tokens, tile, machine)
+    if workload.attention == "full" and machine.modern:
+        core *= 2
     size = shapes.layer_size(model, moe=moe)
     weights = (size.shared + size.experts / tile.ep) / tile.tp
-    operands = _operand_bytes(model, tokens, tile, moe=moe)
-    kernels = _elementwise_bytes(model, tokens, tile, moe=moe) + operands
+    operands = _operand_bytes(model, tokens, tile, moe=moe, skew=skew)
+    kernels = _elementwise_bytes(model, tokens, tile, moe=moe, skew=skew) + operands
     read = machine.operand_bytes * weights
     forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
@@ -106,7 +115,7 @@ def layer_cost(model: ModelShape, s: int, tile: Tile, machine: Machine, *, moe: 
     ) + machine.layer_s
     tp = _tp_s(model, tokens, tile, machine, moe=moe)
     cp = _cp_s(model, tokens, tile, machine)
-    ep = _ep_s(model, tokens, tile, machine) if moe else 0.0
+    ep = _ep_s(model, skew * tokens, tile, machine) if moe else 0.0
     forward = Pass(forward_compute, tp, _hidden(cp, core), ep)
     backward = Pass(backward_compute, tp, _hidden(2 * cp, core_backward), ep)
     if tile.recompute == "full":
@@ -136,10 +145,10 @@ def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> C
     return Cost(Pass(4 * width / machine.hbm, reduce_s), Pass(gradient_s), gradient_s)
 
 
-def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> float:
+def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool, skew: float) -> float:
     size = shapes.layer_size(model, moe=moe)
     dense = 2 * tokens * (size.met - size.met_experts) / tile.tp / machine.gemm_flops
-    return dense + 2 * tokens * size.met_experts / tile.tp / machine.moe_flops
+    return dense + 2 * tokens * skew * size.met_experts / tile.tp / machine.moe_flops
 
 
 def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machine: Machine) -> tuple[float, float]:
@@ -150,30 +159,30 @@ def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machin
     return full, 13 * tokens * s * model.heads / tile.tp
 
 
-def _elementwise_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool) -> float:
+def _elementwise_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool, skew: float) -> float:
     """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, routing."""
     spread = tile.tp if tile.sequence_parallel else 1
-    per_ffn, (width, _) = 6 if model.glu else 4, _feed_forward(model, moe=moe)
+    per_ffn, (width, _) = 6 if model.glu else 4, _feed_forward(model, moe=moe, skew=skew)
     sharded = 4 * shapes.qkv_width(model) + per_ffn * width
-    routed = 8 * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
+    routed = 8 * skew * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
     return tokens * (22 * model.hidden / spread + (sharded + routed) / tile.tp)
 
 
-def _operand_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool) -> float:
+def _operand_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool, skew: float) -> float:
     """What matrix products read and write beside their weights, 2 bytes each: input and output of every one.
 
     4 h + qkv + attention output + inner feed-forward on both sides.
     """
-    per_ffn, (width, visited) = 3 if model.glu else 2, _feed_forward(model, moe=moe)
+    per_ffn, (width, visited) = 3 if model.glu else 2, _feed_forward(model, moe=moe, skew=skew)
     sharded = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn * width)
     return tokens * (4 * (1 + visited) * model.hidden + sharded / tile.tp)
 
 
-def _feed_forward(model: ModelShape, *, moe: bool) -> tuple[int, int]:
-    """Inner width that a token goes through, and feed-forward blocks that it visits."""
+def _feed_forward(model: ModelShape, *, moe: bool, skew: float) -> tuple[float, float]:
+    """Inner width for each token, and feed-forward blocks that it visits, on the fullest expert parallel rank."""
     if not moe:
         return model.ffn, 1
-    visited = (model.topk or 1) + model.shared_experts
+    visited = skew * (model.topk or 1) + model.shared_experts
     return (model.moe_ffn or model.ffn) * visited, visited
 
 
@@ -212,7 +221,7 @@ def _ep_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> flo
     over = group(machine, tile.ep, tile.tp)
     topk, domains = model.topk or 1, max(1.0, over.ranks / over.inside)
     one_s = 0.0
-    for width in (machine.operand_bytes, 2):
+    for width in (machine.dispatch_bytes, 2):
         copy = width * tokens * model.hidden / tile.tp
         once = domains * (1 - (1 - 1 / domains) ** topk) if machine.one_copy else topk
         one_s += all_to_all_s(over, machine, copy * topk, copy * once)

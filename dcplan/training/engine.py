@@ -33,10 +33,10 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
     Sites that wait for a slower one show it as straggler. A pair without a path makes the step infinite.
     ValueError when a share does not hold whole ranks or stages, or lacks the precision.
     Source: Narayanan et al. 2021 (SC21) and Korthikanti et al. 2022 for the sum; each part is documented where it is
-    made. MFU counts causal attention half and no recompute, over the peak in the precision of the job.
+    made. MFU counts causal attention half, full attention whole and no recompute, over the peak in the job's precision.
     """
     terms, extra = step_terms(workload, layout, links)
-    flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch)
+    flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch, workload.attention)
     peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
     step_s = terms.total_s
     return StepTime(

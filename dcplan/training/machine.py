@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ class Machine:
     """Attention core and logits, which stay in bf16 [FLOP/s]."""
     moe_flops: float
     """Grouped products of routed experts [FLOP/s]."""
-    operand_bytes: int
-    """An element of what matrix products take in: weights, gathered and dispatched tokens. What they give is bf16."""
+    operand_bytes: float
+    """An element of what matrix products take in: weights and gathered tokens. What they give is bf16."""
+    dispatch_bytes: float
+    """An element of a token on the way to its experts."""
     hbm: float
     """Element-wise kernels [bytes/s]."""
     up: float
@@ -51,7 +54,8 @@ def is_modern(share: Share) -> bool:
 
 def peak_tflops(share: Share, precision: str) -> float | None:
     """Dense peak in a precision [TFLOP/s]; None where the accelerator has none."""
-    return share.accelerator.fp8_tflops if precision == "fp8" else share.accelerator.bf16_tflops
+    peak: float | None = getattr(share.accelerator, PRECISIONS[precision].peak)
+    return peak
 
 
 def machine(share: Share, precision: str) -> Machine:
@@ -66,7 +70,8 @@ def machine(share: Share, precision: str) -> Machine:
         gemm_flops=gemm,
         bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * plain.gemm_efficiency,
         moe_flops=gemm * fitted.moe_efficiency,
-        operand_bytes=1 if precision == "fp8" else 2,
+        operand_bytes=PRECISIONS[precision].operand_bytes,
+        dispatch_bytes=PRECISIONS[precision].dispatch_bytes,
         hbm=part.hbm_tb_per_s * 1e12 * fitted.memory_efficiency,
         up=part.scale_up_gb_per_s * 1e9 * fitted.scale_up_efficiency,
         out=part.nic_gbps * 1e9 / 8 * fitted.scale_out_efficiency,

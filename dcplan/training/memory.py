@@ -6,8 +6,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from dcplan.training import schedules, shapes
+from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
 from dcplan.training.pipeline import device_layers, layer_sizes, stage_parameters
+from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
 from dcplan.training.step import Memory
 
@@ -26,8 +28,8 @@ USABLE = 0.95
 def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memory:
     """Memory of the fullest accelerator, on the share with the least memory.
 
-    Weights 2 B (4 B with fp8 copies), gradients 4 B, Adam 12 B per parameter, each divided by the sharding group
-    from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README). Activations: see
+    Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter, each divided by
+    the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README). Activations: see
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
     + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules that split the backward
     pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and gradients twice; its copies
@@ -59,12 +61,13 @@ def memory_of_first(workload: Workload, layout: Layout, extra: int) -> Memory:
     return _stage(workload, layout, 0, extra)
 
 
-def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash: bool) -> float:
+def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash: bool, skew: float = 1.0) -> float:
     """Bytes kept for the backward pass of one layer and one microbatch.
 
     none: s b h (10 + 24/t + 5 a s/(h t)) for GPT shapes; with sequence parallelism all of it is divided by t;
     selective, or flash attention: without the term in a s; full: 2 s b h, divided by t with sequence parallelism.
-    Gated blocks keep three inner tensors instead of two, experts those of topk + shared blocks and the routed tokens.
+    Gated blocks keep three inner tensors instead of two, experts those of topk + shared blocks and the routed tokens;
+    skew: tokens routed to the fullest expert parallel rank over the mean.
     Source: Korthikanti et al. 2022, equations 1–6 and table 2; Megatron-LM theoretical_memory_usage.py.
     """
     tokens = tile.microbatch * s / tile.cp
@@ -72,12 +75,12 @@ def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash:
     h = model.hidden
     if tile.recompute == "full":
         return 2 * tokens * h / spread
-    width = model.ffn
-    routed = 0
+    width: float = model.ffn
+    routed = 0.0
     if moe:
-        visited = (model.topk or 1) + model.shared_experts
-        width = (model.moe_ffn or model.ffn) * visited
-        routed = 2 * h * (model.topk or 1)
+        topk = skew * (model.topk or 1)
+        width = (model.moe_ffn or model.ffn) * (topk + model.shared_experts)
+        routed = 2 * h * topk
     output = shapes.attention_width(model) // 2
     sharded = 2 * shapes.qkv_width(model) + 2 * output + (6 if model.glu else 4) * width + routed
     scores = 0.0 if flash or tile.recompute == "selective" else 5 * model.heads * s
@@ -101,11 +104,11 @@ def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
 def _activations(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
     """Of a layer without experts and of one with: bytes kept for each microbatch, and alive while it is recomputed."""
     model, s, flash = workload.model, workload.sequence_length, is_modern(smallest(workload))
-    whole = tile._replace(recompute="selective")
+    whole, skew = tile._replace(recompute="selective"), imbalance(workload, tile)
     return tuple(
         (
-            activation_bytes(model, s, tile, moe=moe, flash=flash),
-            activation_bytes(model, s, whole, moe=moe, flash=True) if tile.recompute == "full" else 0.0,
+            activation_bytes(model, s, tile, moe=moe, flash=flash, skew=skew),
+            activation_bytes(model, s, whole, moe=moe, flash=True, skew=skew) if tile.recompute == "full" else 0.0,
         )
         for moe in (False, shapes.is_moe(model))
     )  # type: ignore[return-value]
@@ -118,7 +121,7 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
     shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
     group = layout.shard_size * layout.cp * schedules.copies(layout.schedule)
     whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
-    weight_bytes = 4 if workload.precision == "fp8" else 2
+    weight_bytes = PRECISIONS[workload.precision].weight_bytes
     weights = weight_bytes * (spread if layout.sharding >= 3 else whole)
     if layout.sharding == 3:  # the layer at work and the next one are whole
         layer = layer_sizes(workload)[kind.moe > 0]

@@ -10,6 +10,7 @@ from dcplan.training.goodput import rules as goodput
 from dcplan.training.idle import idle
 from dcplan.training.layout import complete
 from dcplan.training.machine import peak_tflops
+from dcplan.training.precision import PRECISIONS
 from dcplan.training.search import any_fits
 from dcplan.training.step import Misfit
 from dcplan.training.workload import joined, sequences
@@ -145,7 +146,10 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
     lacking = sorted({share.accelerator_id for share in load.shares if peak_tflops(share, job.precision) is None})
     for accelerator in lacking:
         message = f"{accelerator} has no {job.precision} peak in the catalog"
-        yield Finding(PRECISION, locate((*at, "precision")), message, "choose the other precision")
+        has = ", ".join(name for name in PRECISIONS if all(peak_tflops(share, name) for share in load.shares))
+        yield Finding(
+            PRECISION, locate((*at, "precision")), message, f"all its accelerators have {has or 'none alike'}"
+        )
     if lacking:
         return
     yield from _accelerators(network, at, load)

@@ -106,10 +106,11 @@ def parameters(model: ModelShape) -> float:
     return layers + embedding_parameters(model) * (1 if model.tied else 2) + model.hidden
 
 
-def model_flops(model: ModelShape, sequence_length: int, batch: int) -> float:
+def model_flops(model: ModelShape, sequence_length: int, batch: int, attention: str = "causal") -> float:
     """Floating-point operations that a step needs: 3 × forward, causal attention counted half, no recompute.
 
-    Per token forward: 2 × parameters met + s × attention width (half of 2 s × width) + 2 h V for the logits.
+    Per token forward: 2 × parameters met + s × attention width (half of 2 s × width; all of it where attention is
+    full) + 2 h V for the logits.
     Source: Megatron-LM num_floating_point_operations; equals 72 B L s h² (1 + s/12h + V/12hL) for GPT shapes
     (Korthikanti et al. 2022, appendix A, there with full attention).
     """
@@ -117,6 +118,6 @@ def model_flops(model: ModelShape, sequence_length: int, batch: int) -> float:
     met = (model.layers - moe) * layer_size(model, moe=False).met
     if moe:
         met += moe * layer_size(model, moe=True).met
-    attention = model.layers * sequence_length * attention_width(model)
-    per_token = 2 * met + attention + 2 * embedding_parameters(model)
+    attended = model.layers * sequence_length * attention_width(model) * (2 if attention == "full" else 1)
+    per_token = 2 * met + attended + 2 * embedding_parameters(model)
     return 3.0 * per_token * sequence_length * batch

@@ -42,6 +42,10 @@ class Workload:
     shares: tuple[Share, ...]
     collective: Collective = DIRECT
     """How its sites sum gradients, where they do so by site."""
+    attention: str = "causal"
+    """causal or full."""
+    expert_imbalance: float = 1.0
+    """Tokens of the fullest expert parallel rank over the mean."""
     answers: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What functions of this workload gave before; see `remember`."""
 
@@ -183,7 +187,7 @@ class StepTime:
     cross_site_gb: Mapping[Pair, float]
     """Bytes that cross between two sites in one step, in each direction [GB]."""
     mfu_percent: float
-    """Model FLOP/s over peak, causal attention counted half, no recompute [%]."""
+    """Model FLOP/s over peak, causal attention counted half, full attention whole, no recompute [%]."""
     tokens_per_s: float
     evidence: str
     """measured-range, interpolated, extrapolated or simulated-source."""

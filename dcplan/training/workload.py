@@ -48,6 +48,8 @@ def joined(network: Network, job_name: str) -> Workload | str:
         batch=sequences(job),
         precision=job.precision,
         gradient_bits=job.gradient_bits,
+        attention=job.attention,
+        expert_imbalance=job.expert_imbalance,
         shares=tuple(shares),
     )
 

@@ -194,8 +194,19 @@ def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
             yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
         if why := _without_collective(job):
             yield ("jobs", name, "collective"), why
+        if why := _without_experts(network, job):
+            yield ("jobs", name, "expert_imbalance"), why
         if isinstance(job.plans, dict) and len(job.plans) == 1:
             yield ("jobs", name, "use"), "there is only one plan"
+
+
+def _without_experts(network: Network, job: Job) -> str:
+    """Why it does not matter how evenly tokens go to experts; empty where it does."""
+    if not network.catalog.models[job.model].experts:
+        return f"{job.model} has no experts"
+    if isinstance(job.plans, dict) and all(plan.ep == 1 for plan in job.plans.values()):
+        return "in every plan each rank has all experts, ep is 1"
+    return ""
 
 
 def _without_collective(job: Job) -> str:
