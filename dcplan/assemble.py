@@ -239,9 +239,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
 def _about_work(load: Workload, file: str) -> Iterator[Assumption]:
     """What of a job's work is not as it is by default."""
     if load.attention == "full":
-        yield Assumption(
-            f"attention of {load.job}", "every token attends to all; MFU counts all of it", file, "high"
-        )
+        yield Assumption(f"attention of {load.job}", "every token attends to all; MFU counts all of it", file, "high")
     if load.expert_imbalance > 1:
         text = f"the fullest expert parallel rank gets {significant(load.expert_imbalance)} times the mean"
         yield Assumption(f"experts of {load.job}", text, file, "medium")
