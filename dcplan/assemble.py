@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan import __version__
+from dcplan.assess.taken import about_losses
 from dcplan.design.traffic import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM
 from dcplan.optics.limits import left_out
@@ -229,6 +230,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
             )
             for (a, b), ms in sorted(job.plans.latency_ms.items())
         ]
+        stated += [Assumption(*each) for each in about_losses(network, job.job, job.plans.scheme)]
         for calibration, entry in sorted({_calibration_line(share) for share in job.plans.workload.shares}):
             stated.append(Assumption(f"calibration {calibration}", *entry))
     stated += _retuning(design)

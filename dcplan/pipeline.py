@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,17 +22,20 @@ if TYPE_CHECKING:
 def assessed(
     network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]
 ) -> tuple[Assessment, tuple[PlanRow, ...]]:
-    """A design in every state, and the parallelism plans of each job on it."""
+    """A design in every state with what jobs may expect of it, and the parallelism plans of each job on it."""
     from dcplan.assemble import rows_of
     from dcplan.assess.compare import compare
-    from dcplan.assess.states import assess
+    from dcplan.assess.expected import outlook
+    from dcplan.assess.states import assess, assess_state
+    from dcplan.model.states import HEALTHY
 
-    rows = [
-        row
-        for job in jobs
-        for row in rows_of(job.plans, job.chosen, compare(network, job.plans, states, view.links_for(job)))
-    ]
-    return assess(network, view, states, jobs), tuple(rows)
+    compared = {job.job: compare(network, job.plans, states, view.links_for(job)) for job in jobs}
+    rows = [row for job in jobs for row in rows_of(job.plans, job.chosen, compared[job.job])]
+    found = assess(network, view, states, jobs)
+    chosen = {job.job: row.healthy for job in jobs for row in compared[job.job] if row.layout == job.chosen}
+    look = partial(assess_state, network, view, jobs=jobs)
+    ahead = outlook(network, states, jobs, found, chosen, look, lambda state: view.traffic_state(state) is not HEALTHY)
+    return replace(found, outlook=ahead), tuple(rows)
 
 
 def planned(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dcplan.training.goodput.chain import Goodput
+
 
 @dataclass(frozen=True, slots=True)
 class JobInState:
@@ -60,6 +62,66 @@ class Excused:
 
 
 @dataclass(frozen=True, slots=True)
+class StateShare:
+    """How long a state lasts in a year, and what a job does in it."""
+
+    state: str
+    hours_per_year: float
+    speed_percent: float
+    """Tokens per second over those of the healthy network; 0 where the job stops [%]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is left of a job's speed over the years, on this network."""
+
+    job: str
+    goodput: Goodput
+    states: tuple[StateShare, ...]
+    """The likeliest first; none where nothing in the file says how often it fails."""
+    unseen_hours_per_year: float
+    """Time in states that were not looked at; it counts as stopped [h]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One job in one failure. Times follow each other."""
+
+    state: str
+    job: str
+    running: bool
+    """It goes on before the repair."""
+    detection_s: float
+    """Until the job knows; 0 where it only sees a slow step [s]."""
+    switch_s: float
+    """Until traffic is on its other routes, as far as nothing else takes that long meanwhile [s]."""
+    restart_s: float
+    """From its last checkpoint, or without the lost site [s]."""
+    rework_s: float
+    """Work done since the checkpoint, on average [s]."""
+    speed_percent: float
+    """Tokens per second until the repair, over those of the healthy network [%]."""
+    repair_h: float | None
+    """Until the repair, or the first of several [h]; none where the file does not say."""
+    back_s: float
+    """Restart that takes the lost site back [s]."""
+    lost_once_steps: float
+    """Healthy steps that all but the degraded time costs."""
+    lost_per_hour_steps: float
+    """Healthy steps that an hour until the repair costs."""
+    lost_steps: float | None
+    """All of them; none where the time until the repair is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What jobs with `reliability` may expect."""
+
+    expected: tuple[Expected, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """All states, healthy first."""
 
@@ -68,6 +130,8 @@ class Assessment:
     """Name of the failure with the largest overhead, then the least capacity left; `healthy` if nothing is promised."""
     excused: tuple[Excused, ...] = ()
     """Where `policy.parted` excuses: whom promised failures part, so that nothing is promised to it in them."""
+    outlook: Outlook = Outlook()
+    """What jobs that have `reliability` may expect."""
 
     @property
     def kept(self) -> bool:

@@ -49,6 +49,11 @@ def assess(network: Network, view: NetworkView, states: Sequence[State], jobs: S
     return Assessment(results, _weakest(results), parted)
 
 
+def assess_state(network: Network, view: NetworkView, state: State, jobs: Sequence[JobTraffic]) -> StateResult:
+    """Assess a design in one state, promised or not."""
+    return _assess_state(network, view, state, jobs, _by_demand(view.flows(HEALTHY)))
+
+
 def _assess_state(
     network: Network,
     view: NetworkView,

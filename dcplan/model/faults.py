@@ -110,7 +110,7 @@ def _meant(value: Any, tag: str, error: ErrorDetails) -> bool:
 def _no_alternative(document: Document, path: Loc) -> Finding:
     value = _value(document.data, path)
     expected = " or ".join(_expected(node) for node in jsonschema.nodes(path))
-    words = [node["const"] for node in jsonschema.nodes(path) if "const" in node]
+    words = [word for node in jsonschema.nodes(path) for word in _choices(node)]
     near = nearest(value, words) if isinstance(value, str) else None
     hint = f"did you mean `{near}`?" if near else _about(path)
     message = f"{subject(path)} must be {expected}, found {shown(value)}"
@@ -118,9 +118,14 @@ def _no_alternative(document: Document, path: Loc) -> Finding:
     return Finding(rule, document.locate(path), message, hint)
 
 
+def _choices(node: dict[str, Any]) -> list[str]:
+    """The words that an alternative of a union allows; none where it allows more than words."""
+    return [node["const"]] if "const" in node else list(node.get("enum", ()))
+
+
 def _expected(node: dict[str, Any]) -> str:
-    if "const" in node:
-        return f"`{node['const']}`"
+    if words := _choices(node):
+        return ", ".join(f"`{word}`" for word in words)
     return {"integer": "a whole number", "object": "a map", "number": "a number"}.get(node.get("type", ""), "text")
 
 

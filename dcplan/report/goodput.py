@@ -38,7 +38,7 @@ ETTR = (
     number_column("checkpoint_gb", "Saves", "GB"),
     number_column("write_s", "Stored in", "s"),
     number_column("local_s", "beside", "s"),
-    number_column("remote_every", "Stored", "every"),
+    number_column("remote_every", "Stored 1 in"),
 )
 """How checkpoints meet failures."""
 NOTE = (

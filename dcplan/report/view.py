@@ -12,6 +12,7 @@ from dcplan.report import (
     goodput,
     growth,
     hollow,
+    outlook,
     promises,
     regeneration,
     relit,
@@ -51,6 +52,7 @@ def view(plan: Plan) -> View:
             wires.reroutes(plan),
             *promises.tables(plan),
             *work.plans(plan),
+            *outlook.tables(plan),
             *goodput.tables(work.best_first(plan.plans), main=True),
             *collective.tables(plan),
             basis.bill(plan),
@@ -84,5 +86,5 @@ def states(plan: Plan) -> View:
         title=plan.name,
         facts=tuple(fact for fact in summary.facts(plan) if fact.label in ("overhead", "weakest state")),
         notices=summary.notices(plan),
-        tables=(tuple(work.failures(plan))[-1], wires.reroutes(plan), *promises.tables(plan)),
+        tables=(tuple(work.failures(plan))[-1], wires.reroutes(plan), *outlook.tables(plan), *promises.tables(plan)),
     )

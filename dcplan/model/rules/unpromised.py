@@ -21,8 +21,9 @@ def promises_without_effect(network: Network) -> Iterator[tuple[Loc, str]]:
     for loc, promises in lists(network):
         yield from _in_list(network, loc, promises)
     made = survived(network)
-    for name in network.topology.failures:
-        if name not in made:
+    counted = any(job.reliability is not None for job in network.jobs.values())
+    for name, about in network.topology.failures.items():
+        if name not in made and not (counted and about.failures_per_year):
             yield ("failures", name), "no `survive` that counts names it"
 
 

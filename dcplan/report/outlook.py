@@ -1,0 +1,119 @@
+"""Tables of what jobs may expect of a designed network: goodput over the years, and failures step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.report.goodput import ETTR, LOST, RUN, cells_of, percent
+from dcplan.report.sheet import NOTHING, Cell, Table, fixed, number, number_column, say, text_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dcplan.assess.result import Expected, StateShare, Timeline
+    from dcplan.planfile import Plan
+    from dcplan.report.sheet import Row
+
+NETWORK = number_column("network_percent", "Network", "%")
+MOST_STATES = 12
+"""Likeliest states of a year that are shown."""
+
+
+def tables(plan: Plan) -> Iterator[Table]:
+    """Nothing where no job has `reliability`."""
+    outlook = plan.assessment.outlook
+    if outlook.expected:
+        yield _expected(outlook.expected)
+    for one in outlook.expected:
+        if one.states:
+            yield _year(one)
+    if outlook.timelines:
+        yield _timelines(outlook.timelines)
+
+
+def _expected(found: Sequence[Expected]) -> Table:
+    run = any(one.goodput.train_days is not None for one in found)
+    columns = (
+        text_column("job", "Job", 8),
+        *(LOST[0], NETWORK, *LOST[1:]),
+        *(RUN if run else RUN[:1]),
+        *ETTR,
+    )
+    note = "Over the years, on the plan that the network is sized for. "
+    if any(one.states for one in found):
+        note += "Network: sites and fibers that fail as often as the file says."
+    else:
+        note += "Network: nothing, for no fiber or site says how often it fails (failures_per_year, repair_h)."
+    return Table("expected", "Expected goodput", columns, tuple(map(_job, found)), note=note, main=True)
+
+
+def _job(one: Expected) -> Row:
+    cells = {"job": say(one.job), **cells_of(one.goodput), "network_percent": percent(one.goodput.network_percent)}
+    order = ["job", LOST[0].key, NETWORK.key, *(column.key for column in (*LOST[1:], *RUN, *ETTR))]
+    run = one.goodput.train_days is not None
+    hidden = set() if run else {column.key for column in RUN[1:]}
+    return tuple(cells[key] for key in order if key not in hidden)
+
+
+def _year(one: Expected) -> Table:
+    rows = [_state(share) for share in one.states[:MOST_STATES]]
+    others = one.states[MOST_STATES:]
+    if others:
+        hours = sum(share.hours_per_year for share in others)
+        mean = sum(share.hours_per_year * share.speed_percent for share in others) / hours
+        rows.append((say(f"{len(others)} others"), number(hours), fixed(mean, 1)))
+    if one.unseen_hours_per_year > 0:
+        rows.append((say("not looked at"), number(one.unseen_hours_per_year), fixed(0.0, 1)))
+    columns = (
+        text_column("state", "State", 12),
+        number_column("hours_per_year", "In a year", "h"),
+        number_column("speed_percent", "Speed", "%"),
+    )
+    note = "Speed: tokens per second over those of the healthy network. Failures are independent of each other."
+    return Table(f"year {one.job}", f"A year of {one.job}", columns, tuple(rows), note=note)
+
+
+def _state(share: StateShare) -> Row:
+    return (say(share.state), number(share.hours_per_year), fixed(share.speed_percent, 1))
+
+
+def _timelines(found: Sequence[Timeline]) -> Table:
+    columns = (
+        text_column("state", "State", 12),
+        text_column("job", "Job", 8),
+        number_column("detection_s", "Noticed", "s"),
+        number_column("switch_s", "Switch", "s"),
+        number_column("restart_s", "Restart", "s"),
+        number_column("rework_s", "Rework", "s"),
+        number_column("speed_percent", "Speed", "%"),
+        number_column("repair_h", "Repair", "h"),
+        number_column("back_s", "Back", "s"),
+        number_column("lost_steps", "Lost", "steps"),
+        number_column("lost_once_steps", "at once", "steps"),
+        number_column("lost_per_hour_steps", "an hour", "steps"),
+    )
+    note = (
+        "From left to right as it happens; a job whose traffic is switched within its collective timeout only waits. "
+        "Speed: until the repair. Back: the restart that takes a lost site back. Lost: at once + repair × an hour, in "
+        "healthy steps."
+    )
+    rows = tuple(_line(one) for one in found)
+    return Table("timelines", "Failures step by step", columns, rows, note=note)
+
+
+def _line(one: Timeline) -> Row:
+    return (
+        say(one.state),
+        say(one.job),
+        *(_seconds(value) for value in (one.detection_s, one.switch_s, one.restart_s, one.rework_s)),
+        fixed(one.speed_percent, 1) if one.running else Cell("stops", 0.0),
+        number(one.repair_h),
+        _seconds(one.back_s),
+        number(one.lost_steps),
+        number(one.lost_once_steps),
+        number(one.lost_per_hour_steps),
+    )
+
+
+def _seconds(value: float) -> Cell:
+    return number(value) if value else Cell(NOTHING, 0.0)

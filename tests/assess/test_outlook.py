@@ -1,0 +1,248 @@
+"""What a job may expect of a designed network, and failures step by step: by hand from the assessment beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from dcplan import api
+from dcplan.assess.result import Expected, JobInState, Timeline
+from dcplan.assess.timeline import SWITCH_S, timeline
+from dcplan.model.network import Network
+from dcplan.model.reliability import Reliability
+from dcplan.model.states import State
+from dcplan.planfile import Plan, dumps, loads
+from dcplan.report.render import draw
+from dcplan.report.view import states as assessment
+from dcplan.report.view import view
+from dcplan.training.goodput.chain import Goodput
+
+RING = """
+dcplan: 1
+name: Ring of three
+sites:
+  a: {lat: 41.0, lon: -96.0, accelerators: {h100-sxm: 512}, failures_per_year: 2, repair_h: 10}
+  b: {lat: 41.0, lon: -95.3, accelerators: {h100-sxm: 512}}
+  c: {lat: 41.4, lon: -95.6}
+fibers:
+  ab: {ends: [a, b], length_km: 75, type: g652d, pairs: 2, failures_per_year: 4, repair_h: 12}
+  bc: {ends: [b, c], length_km: 65, type: g652d, pairs: 2, failures_per_year: 6, repair_h: 15}
+  ca: {ends: [c, a], length_km: 72, type: g652d, pairs: 2}
+gear:
+  allow: {transponders: [openzr+, 800zr+]}
+jobs:
+  train:
+    model: llama3-70b
+    accelerators: {a: 512, b: 512}
+    sequence_length: 8192
+    global_batch_tokens: 12582912
+    plans: {only: {%s}}
+    targets: {max_overhead_percent: 5, max_overhead_percent_under_failure: 20}
+    %s
+policy: {survive: [%s]}
+"""
+DP, PP = "tp: 8, pp: 4, virtual_stages: 5, across: dp", "tp: 8, pp: 4, across: pp"
+LOCAL = "reliability: {checkpoint: {interval_s: 60, local_gb_per_s: 5, remote_interval_s: 600}}"
+
+
+@cache
+def network(plan: str = DP, about: str = "reliability: {}", survive: str = "any-fiber, any-site") -> Network:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ring.yaml"
+        file.write_text(RING % (plan, about, survive), encoding="utf-8")
+        return api.load(file)
+
+
+@cache
+def planned(plan: str = DP, about: str = "reliability: {}", survive: str = "any-fiber, any-site") -> Plan:
+    made = api.plan(network(plan, about, survive))
+    assert isinstance(made, Plan), made
+    return made
+
+
+def expected(made: Plan) -> Expected:
+    (found,) = made.assessment.outlook.expected
+    return found
+
+
+def line(made: Plan, state: str) -> Timeline:
+    return next(one for one in made.assessment.outlook.timelines if one.state == state)
+
+
+def test_a_job_that_does_not_ask_has_no_outlook() -> None:
+    made = planned(DP, "use: only")
+    assert made.assessment.outlook.expected == made.assessment.outlook.timelines == ()
+    assert made.plans[0].goodput is None
+    titles = [table.title for table in view(made).tables]
+    assert not {"Expected goodput", "Failures step by step", "Goodput of train"} & set(titles)
+
+
+def test_the_speed_of_a_year_is_the_mean_over_its_states() -> None:
+    """From step times and lost batch of the assessment, and shares by hand for one failure at a time."""
+    made = planned()
+    steps = {result.state: result.jobs[0].step_s or math.inf for result in made.assessment.states}
+    down = {"fiber ab": 4 * 12, "fiber bc": 6 * 15, "site a": 2 * 10}
+    u = {name: hours / 8760 / (1 + hours / 8760) for name, hours in down.items()}
+    speeds = {name: steps["healthy"] / steps[name] * (0.5 if name == "site a" else 1) for name in down}
+    shares = {one.state: one for one in expected(made).states}
+    for name in down:
+        others = math.prod(1 - u[other] for other in u if other != name)
+        more = u["fiber ab"] * (1 - u["fiber bc"]) * u["site a"] if name == "site a" else 0.0  # a takes ab with it
+        assert shares[name].hours_per_year == pytest.approx(8760 * (u[name] * others + more))
+        assert shares[name].speed_percent == pytest.approx(100 * speeds[name])
+    lost = sum(one.hours_per_year * (100 - one.speed_percent) for one in shares.values()) / 8760
+    lost += 100 * expected(made).unseen_hours_per_year / 8760
+    assert expected(made).goodput.network_percent == pytest.approx(lost, abs=0.01)  # switching and coming back besides
+    assert expected(made).goodput.network_percent > lost
+
+
+def test_two_failures_at_once_part_the_sites_and_stop_the_job() -> None:
+    both = next(one for one in expected(planned()).states if one.state == "fiber ab + fiber bc")
+    assert both.speed_percent == 0
+    assert both.hours_per_year == pytest.approx(8760 * (48 / 8808) * (90 / 8850) * (1 - 20 / 8780))
+
+
+def test_a_fiber_that_is_cut_is_a_switch_and_a_slower_step() -> None:
+    made = planned()
+    one, step_s = line(made, "fiber ab"), made.plans[0].step_s
+    assert step_s is not None
+    assert (one.detection_s, one.switch_s, one.restart_s, one.rework_s, one.back_s) == (0, 1.0, 0, 0, 0)
+    slower = (1 - one.speed_percent / 100) * 3600 / step_s
+    assert one.lost_once_steps == pytest.approx(1.0 / step_s)
+    assert one.lost_per_hour_steps == pytest.approx(slower)
+    assert one.lost_steps == pytest.approx(1.0 / step_s + 12 * slower)
+
+
+def test_a_lost_site_is_a_restart_and_half_of_the_batch() -> None:
+    made = planned()
+    one, step_s, about = line(made, "site a"), made.plans[0].step_s, expected(made).goodput
+    assert step_s is not None
+    assert about.interval_s is not None
+    assert (one.detection_s, one.restart_s, one.back_s, one.repair_h) == (60, 600, 600, 10)
+    assert one.rework_s == pytest.approx(about.interval_s / 2)
+    assert 50 < one.speed_percent < 55
+    assert one.lost_once_steps == pytest.approx((60 + 600 + about.interval_s / 2 + 600) / step_s)
+    other = line(made, "site b")
+    assert (other.repair_h, other.lost_steps) == (None, None)
+
+
+def test_what_is_kept_in_a_lost_site_is_lost_with_it() -> None:
+    made = planned(DP, LOCAL)
+    about = made.plans[0].goodput
+    assert about is not None
+    assert about.interval_s is not None
+    assert about.remote_every > 1
+    assert line(made, "site a").rework_s == pytest.approx(about.interval_s * about.remote_every / 2 + about.write_s)
+
+
+def test_a_pipeline_over_sites_stops_with_one_of_them() -> None:
+    made = planned(PP)
+    one = line(made, "site a")
+    assert not one.running
+    assert (one.speed_percent, one.back_s) == (0, 0)
+    assert expected(made).goodput.goodput_percent < expected(planned()).goodput.goodput_percent
+    assert next(share for share in expected(made).states if share.state == "site a").speed_percent == 0
+
+
+def test_failures_that_nobody_survives_by_promise_count_as_well() -> None:
+    made = planned(DP, "reliability: {}", "any-fiber")
+    assert [one.state for one in made.assessment.outlook.timelines] == ["fiber ab", "fiber bc", "fiber ca"]
+    found = {one.state: one.speed_percent for one in expected(made).states}
+    assert found["site a"] == pytest.approx(line(planned(), "site a").speed_percent)
+
+
+def test_restarts_by_sites_join_those_by_accelerators() -> None:
+    made = planned()
+    alone = made.plans[0].goodput
+    assert alone is not None
+    assert alone.mtbf_h is not None
+    rate = 1 / alone.mtbf_h + 2 / 8760 / (1 + 20 / 8760)
+    assert expected(made).goodput.mtbf_h == pytest.approx(1 / rate)
+
+
+def test_verify_works_it_out_anew() -> None:
+    made = planned(DP, LOCAL)
+    read = loads(dumps(made), "plan.json")
+    assert api.verify(network(DP, LOCAL), read) == ()
+    (one,) = read.assessment.outlook.expected
+    better = replace(one, goodput=replace(one.goodput, goodput_percent=one.goodput.goodput_percent + 0.1))
+    wrong = replace(
+        read, assessment=replace(read.assessment, outlook=replace(read.assessment.outlook, expected=(better,)))
+    )
+    assert api.verify(network(DP, LOCAL), wrong) == ("the assessment of the plan are not what the topology gives",)
+
+
+def test_reports_show_it() -> None:
+    made = planned()
+    for form in ("text", "markdown", "json"):
+        for shown in (view(made), assessment(made)):
+            text = draw(shown, form, 120)
+            assert "Failures step by step" in text
+            assert "Expected goodput" in text
+
+
+def a_timeline(
+    *, touched: bool, lost_site: bool, running: bool = True, scheme: str = "reroute", **keys: float
+) -> Timeline:
+    found = JobInState("job", running=running, why="", rate_fraction=None, latency_ms=None, step_s=10.0,
+                       overhead_percent=None, target_percent=None)  # fmt: skip
+    zero = dict.fromkeys(Goodput.__dataclass_fields__, 0.0)
+    about = Goodput(**{**zero, "interval_s": 400.0, "remote_every": 3, "write_s": 90.0, "local_s": None})  # type: ignore[arg-type]
+    return timeline(Reliability(**keys), scheme, State("fiber x", frozenset("x")), found, touched=touched,
+                    lost_site=lost_site, speed=0.5, step_s=10.0, goodput=about, repair_h=2.0)  # type: ignore[arg-type] # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", SWITCH_S)
+def test_how_long_a_switch_takes_is_up_to_the_scheme(scheme: str) -> None:
+    assert a_timeline(touched=True, lost_site=False, scheme=scheme).switch_s == SWITCH_S[scheme]
+    assert a_timeline(touched=False, lost_site=False, scheme=scheme).lost_once_steps == 0
+
+
+def test_a_switch_beyond_the_collective_timeout_is_a_restart() -> None:
+    within = a_timeline(touched=True, lost_site=False, switch_s=599)
+    beyond = a_timeline(touched=True, lost_site=False, switch_s=900)
+    assert (within.detection_s, within.switch_s, within.restart_s) == (0, 599, 0)
+    assert (beyond.detection_s, beyond.switch_s, beyond.restart_s, beyond.rework_s) == (600, 0, 600, 200)
+    slow = a_timeline(touched=True, lost_site=False, switch_s=2000)
+    assert slow.switch_s == 800  # what is left of it when the job is ready again
+    assert slow.lost_once_steps == pytest.approx((600 + 600 + 800 + 200) / 10)
+
+
+def test_a_job_whose_sites_are_parted_waits_for_the_repair() -> None:
+    found = a_timeline(touched=True, lost_site=False, running=False)
+    assert (found.detection_s, found.switch_s, found.restart_s) == (600, 0, 600)
+    assert found.lost_steps == pytest.approx((600 + 600 + 200) / 10 + 2 * 0.5 * 360)
+
+
+def test_assumptions_tell_defaults_from_what_is_given() -> None:
+    def stated(about: str) -> dict[str, tuple[str, str]]:
+        return {one.what: (one.value, one.confidence) for one in planned(DP, about).assumptions}
+
+    default = stated("reliability: {}")
+    assert default["failures of train"] == ("one accelerator fails in 50,677 h", "medium")
+    assert default["detection of train"] == ("60 s", "low")
+    assert default["switch of train"] == ("1 s until traffic is on other routes (reroute)", "low")
+    given = stated(
+        "reliability: {accelerator_mtbf_h: 1000, infant_factor: 2, detection_s: 5, checkpoint: {gb_per_s: 40}}"
+    )
+    assert given["failures of train"] == ("one accelerator fails in 1,000 h, 2 times as often while new", "high")
+    assert given["detection of train"] == ("5 s", "high")
+    assert given["storage of train"] == ("40.0 GB/s for all of it", "high")
+    assert "failures of train" not in stated("use: only")
+
+
+def test_the_shipped_example_says_all_of_it() -> None:
+    net = api.load(Path(__file__).parents[2] / "topologies" / "two-campus-goodput.yaml")
+    made = api.plan(net)
+    assert isinstance(made, Plan)
+    found = expected(made).goodput
+    lost = (found.checkpoint_percent, found.failure_percent, found.spares_percent, found.straggler_percent,
+            found.corruption_percent, found.network_percent)  # fmt: skip
+    assert all(share > 0 for share in lost)
+    assert found.train_usd == pytest.approx(2 * (8064 + 16 * 8) * 24 * (found.train_days or 0))
+    assert {one.state for one in expected(made).states} >= {"shared risk i80-duct", "site lincoln", "fiber south"}
