@@ -237,7 +237,7 @@ def test_assumptions_tell_defaults_from_what_is_given() -> None:
 
 
 def test_the_shipped_example_says_all_of_it() -> None:
-    net = api.load(Path(__file__).parents[2] / "topologies" / "two-campus-goodput.yaml")
+    net = api.load(Path(__file__).parents[2] / "topologies" / "goodput" / "two-campus.yaml")
     made = api.plan(net)
     assert isinstance(made, Plan)
     found = expected(made).goodput
