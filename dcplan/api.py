@@ -92,6 +92,7 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
     """All parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
 
     gbps: rate in each direction between any two sites of a job [Gb/s]; none: unlimited, so that only latency counts.
+    A collective that the file leaves open is, for each plan, the one with the shortest step at these rates.
     The latency is the one that a plan is sized for: 1.5 × the shortest fiber route after the worst failure.
     UsageError when no fiber joins two sites of a job.
     """
@@ -99,6 +100,7 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
 
     from dcplan.assemble import rows_of
     from dcplan.assess.compare import compare
+    from dcplan.design.at_rates import at_rates
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import job_plans
     from dcplan.model.states import promised_states
@@ -111,6 +113,7 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
         if isinstance(plans, Infeasible):
             raise UsageError(plans.reason)
         links = Links(dict.fromkeys(plans.latency_ms, inf if gbps is None else gbps), plans.latency_ms)
+        plans = at_rates(network, plans, links)
         rows += rows_of(plans, None, compare(network, plans, states[:1], partial(_same, links)))
     return tuple(rows)
 

@@ -172,6 +172,7 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         mfu_percent=healthy.mfu_percent if reachable else None,
         evidence=healthy.evidence,
         goodput=row.goodput,
+        collective=row.collective,
     )
 
 

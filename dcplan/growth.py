@@ -89,7 +89,7 @@ def _with_collectives(network: Network, made: Plan) -> Network:
     """The network in which the collectives stand that a plan has chosen for jobs that leave theirs open."""
     kinds = kinds_in(network, made.collectives)
     jobs = {
-        name: job.model_copy(update={"collective": kinds[name]}) if name in kinds else job
+        name: job.model_copy(update={"collective": kinds[name].kind}) if name in kinds else job
         for name, job in network.jobs.items()
     }
     return replace(network, topology=network.topology.model_copy(update={"jobs": jobs})) if kinds else network

@@ -103,6 +103,8 @@ class PlanRow:
     evidence: str
     goodput: Goodput | None = None
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
+    collective: str = ""
+    """How its sites sum gradients; empty where they are fewer than three, or do not."""
 
 
 @dataclass(frozen=True, slots=True)

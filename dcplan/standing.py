@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network
     from dcplan.optics.budget import Lightpath
     from dcplan.planfile import Plan
+    from dcplan.training.patterns import Collective
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,14 @@ def as_it_is(
     return AsItIs(network.topology.name, found, lightpaths, plan)
 
 
-def _named(network: Network, kinds: Mapping[str, str]) -> None:
+def _named(network: Network, kinds: Mapping[str, Collective]) -> None:
+    from dcplan.training.patterns import OPEN
+
     for job, about in network.jobs.items():
-        if about.collective == "auto" and len(about.accelerators) > 2 and job not in kinds:
+        if about.collective in OPEN and len(about.accelerators) > 2 and job not in kinds:
             raise UsageError(
-                f"job {job} leaves its collective to `auto`, by what networks cost, and here nothing is bought: name "
-                "one in the file, or the plan that was built with --existing"
+                f"job {job} leaves its collective to `{about.collective}`, by what networks cost, and here nothing is "
+                "bought: name one in the file, or the plan that was built with --existing"
             )
 
 

@@ -10,7 +10,9 @@ from dcplan.model.states import HEALTHY
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
 from dcplan.training.goodput.chain import Goodput, goodput
 from dcplan.training.goodput.joined import losses_of
+from dcplan.training.place import places
 from dcplan.training.step import Layout, Links, StepTime
+from dcplan.training.sync import across_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobPlans
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
+    from dcplan.training.step import Workload
 
     LinksIn = Callable[[State, Mapping[Pair, float]], Links]
 
@@ -27,6 +30,8 @@ class Compared:
     """One parallelism plan: alone in one site, on the network healthy, and in its worst promised failure."""
 
     layout: Layout
+    collective: str
+    """How its sites sum gradients; empty where they are fewer than three, or do not."""
     alone: StepTime
     healthy: StepTime
     overhead_worst_percent: float | None
@@ -56,13 +61,14 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
     losses = losses_of(network, job.workload)
     found = []
     for layout in job.layouts:
-        load = job.workload
+        load = job.load_of(layout)
         needed = needed_rates(load, layout, job.latency_ms, target)
         alone, pattern = one_site(load, layout), cross_site_gb(load, layout)
         healthy = step_time(load, layout, links_in(HEALTHY, pattern))
         found.append(
             Compared(
                 layout=layout,
+                collective=_collective(load, layout),
                 alone=alone,
                 healthy=healthy,
                 overhead_worst_percent=_worst_overhead_percent(
@@ -78,6 +84,12 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
             )
         )
     return tuple(sorted(found, key=lambda row: row.rank))
+
+
+def _collective(load: Workload, layout: Layout) -> str:
+    if layout.across != "dp" or len({share.site for share in load.shares}) < 3:
+        return ""
+    return across_sites(load, layout, places(load, layout)).kind
 
 
 def _worst_overhead_percent(alone_s: float, steps_s: Sequence[float]) -> float | None:

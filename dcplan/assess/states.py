@@ -75,7 +75,10 @@ def _assess_state(
         )
         for demand in (*asked, *besides)
     }
-    worst = min((uses[demand.id] for demand in asked), key=lambda use: (use.fraction, use.demand.id), default=None)
+    # the same demand whichever linear program shared the rates: what is within 1e-6 is decided by name
+    worst = min(
+        (uses[demand.id] for demand in asked), key=lambda use: (round(use.fraction, 6), use.demand.id), default=None
+    )
     return StateResult(
         state=state.name,
         lost_gbps=view.lost_gbps(state),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dcplan.design.cheapest_trees import cheapest_trees
 from dcplan.design.result import CollectiveLink, CollectiveTried, Infeasible, JobCollective
 from dcplan.design.traffic import JobTraffic, fixed_demands, job_plans, job_traffic, sized
 from dcplan.model.states import HEALTHY
 from dcplan.training.engine import cross_site_gb
-from dcplan.training.patterns import KINDS
+from dcplan.training.packing import faults
+from dcplan.training.patterns import KINDS, OPEN, OPTIMAL, Collective
 from dcplan.training.place import places
 from dcplan.training.sync import across_sites
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
     Cost = Callable[[Sequence[Demand]], float | None]
 
+SAME = 1e-6
+"""Costs closer than this are the same."""
 Tried = tuple[CollectiveTried, ...]
 
 
@@ -33,7 +37,8 @@ def traffic_by_cost(
 
     A job that leaves its collective to `auto` gets, of those that meet its targets, the one whose network costs
     least by `least_usd`, which is asked for all demands together; the other jobs meanwhile have theirs, or direct
-    exchange as long as they have none. With two sites all collectives are the same.
+    exchange as long as they have none. `optimal` is compared as well, and taken where the file asks for it. With two
+    sites all collectives are the same.
     """
     jobs: dict[str, JobTraffic] = {}
     for job in network.jobs:
@@ -49,7 +54,7 @@ def traffic_by_cost(
             return plans
         others = [demand for name, mine in jobs.items() if name != job for demand in mine.demands]
         tell(f"collectives of {job}")
-        chosen, tried[job] = _cheapest(network, plans, [*others, *fixed], least_usd)
+        chosen, tried[job] = _cheapest(network, plans, [*others, *fixed], _once(least_usd))
         if isinstance(chosen, Infeasible):
             return chosen
         jobs[job] = chosen
@@ -58,13 +63,28 @@ def traffic_by_cost(
 
 
 def _open(network: Network, job: str) -> bool:
-    return network.jobs[job].collective == "auto" and len(network.jobs[job].accelerators) > 2
+    return network.jobs[job].collective in OPEN and len(network.jobs[job].accelerators) > 2
+
+
+def _once(least_usd: Cost) -> Cost:
+    """The same, asked once for the same demands."""
+    known: dict[str, float | None] = {}
+
+    def cost(demands: Sequence[Demand]) -> float | None:
+        said = [f"{one.id} {state} {gbps:.9g}" for one in demands for state, gbps in sorted(one.gbps.items())]
+        key = "; ".join(said)
+        if key not in known:
+            known[key] = least_usd(demands)
+        return known[key]
+
+    return cost
 
 
 def _cheapest(
     network: Network, plans: JobPlans, besides: Sequence[Demand], least_usd: Cost
 ) -> tuple[JobTraffic | Infeasible, Tried]:
     """The collective of least cost, ties in the order of `KINDS`; why direct exchange is none where none is."""
+    known: dict[str, JobTraffic] = {}
     found: list[tuple[float, int, JobTraffic]] = []
     tried = []
     refused: Infeasible | None = None
@@ -74,14 +94,27 @@ def _cheapest(
             refused = refused or traffic
             tried.append(CollectiveTried(kind, "", None, None, traffic.reason))
             continue
+        known[kind] = traffic
         usd = least_usd([*traffic.demands, *besides])
-        gbps = sum(demand.gbps[HEALTHY.name] for demand in traffic.demands)
-        why_not = "" if usd is not None else "no network carries it"
-        tried.append(CollectiveTried(kind, traffic.chosen.name, gbps, usd, why_not))
+        tried.append(_priced(kind, usd, traffic))
         found.append((float("inf") if usd is None else round(usd), rank, traffic))
+    best = cheapest_trees(network, plans, besides, least_usd, known)
+    if isinstance(best, Infeasible):
+        tried.append(CollectiveTried(OPTIMAL, "", None, None, best.reason))
+    else:
+        usd = None if best[0] == float("inf") else best[0]
+        tried.append(_priced(OPTIMAL, usd, best[1]))
+        found.append((best[0] if usd is None else round(usd), len(KINDS), best[1]))
+    if network.jobs[plans.job].collective == OPTIMAL:
+        found = [one for one in found if one[2].plans.workload.collective.kind == OPTIMAL]
     if not found:
         return refused or Infeasible("layout", f"job {plans.job}: no collective", ()), tuple(tried)
     return min(found, key=lambda one: one[:2])[2], tuple(tried)
+
+
+def _priced(kind: str, usd: float | None, traffic: JobTraffic) -> CollectiveTried:
+    gbps = sum(demand.gbps[HEALTHY.name] for demand in traffic.demands)
+    return CollectiveTried(kind, traffic.chosen.name, gbps, usd, "" if usd is not None else "no network carries it")
 
 
 def collectives_of(
@@ -96,24 +129,31 @@ def collectives_of(
             rates = {demand.ends: demand.gbps.get(HEALTHY.name, 0.0) for demand in job.demands}
             sent = sorted(cross_site_gb(load, layout).items())
             links = tuple(CollectiveLink(ends, gb, rates.get(ends, 0.0)) for ends, gb in sent)
-            found.append(JobCollective(job.job, load.collective.kind, pattern.kind, pattern.sites, links, mine))
+            said = (pattern.kind, pattern.sites, links)
         elif layout.across == "pp":
-            found.append(JobCollective(job.job, load.collective.kind, "", (), (), mine))
+            said = ("", (), ())
+        else:
+            continue
+        found.append(JobCollective(job.job, load.collective.kind, *said, mine, load.collective.packing))
     return tuple(found)
 
 
-def kinds_in(network: Network, collectives: Sequence[JobCollective]) -> dict[str, str]:
-    """What `auto` stands for in a plan: job -> collective, as far as the plan names one that there is."""
-    return {
-        one.job: one.kind for one in collectives if one.kind in KINDS and network.jobs[one.job].collective == "auto"
-    }
+def kinds_in(network: Network, collectives: Sequence[JobCollective]) -> dict[str, Collective]:
+    """What `auto` or `optimal` stands for in a plan: job -> collective, as far as the plan names one that there is."""
+    found = {}
+    for one in collectives:
+        asked = network.jobs[one.job]
+        whole = one.kind == OPTIMAL and not faults(one.trees, tuple(asked.accelerators))
+        if (asked.collective == "auto" and one.kind in KINDS) or (asked.collective in OPEN and whole):
+            found[one.job] = Collective(one.kind, packing=one.trees)
+    return found
 
 
 def not_cheapest(collectives: Sequence[JobCollective]) -> Iterator[str]:
     """Collectives that cost more than another one that was compared, in words."""
     for one in collectives:
         costs = {each.kind: each.least_usd for each in one.tried if each.least_usd is not None}
-        if costs and costs.get(one.kind, float("inf")) > min(costs.values()) + 1:
+        if costs and costs.get(one.kind, float("inf")) > min(costs.values()) * (1 + SAME) + 1:
             yield f"job {one.job}: {one.kind} is not the collective whose network costs least of those compared"
 
 

@@ -114,7 +114,7 @@ def _all_trees(
     ):
         if all(ends in usable for ends in links):
             yield rooted(links, latency_ms)
-    if shortest := _cheapest_tree(usable, latency_ms, len(sites)):
+    if shortest := cheapest_tree(usable, latency_ms, len(sites)):
         yield rooted(shortest, latency_ms)
 
 
@@ -131,7 +131,7 @@ def _decoded(code: Sequence[SiteId], sites: Sequence[SiteId]) -> list[Pair]:
     return [*links, pair(last[0], last[1])]
 
 
-def _cheapest_tree(links: Mapping[Pair, float], cost: Mapping[Pair, float], sites: int) -> list[Pair] | None:
+def cheapest_tree(links: Mapping[Pair, float], cost: Mapping[Pair, float], sites: int) -> list[Pair] | None:
     """Kruskal; None where the links do not join all sites."""
     part: dict[SiteId, frozenset[SiteId]] = {site: frozenset((site,)) for ends in links for site in ends}
     taken = []
@@ -193,7 +193,7 @@ def _priced_in(pool: list[Tree], usable: Mapping[Pair, float], latency_ms: Mappi
     for _ in range(MOST_ROUNDS):
         _, prices = _solved(pool, usable, latency_ms)
         cost = {ends: length[ends] - prices.get(ends, 0.0) for ends in usable}
-        links = _cheapest_tree(usable, cost, sites)
+        links = cheapest_tree(usable, cost, sites)
         if links is None or math.fsum(cost[ends] for ends in links) >= 1 - NOTHING:
             return pool
         pool = [*pool, rooted(links, latency_ms)]

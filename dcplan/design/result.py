@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dcplan.design.certificate import Certificate
 from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
+from dcplan.training.packing import Packing
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,14 +252,16 @@ class JobCollective:
 
     job: str
     kind: str
-    """direct, ring, tree or hub: what sites do that reduce inside first."""
+    """direct, ring, tree, hub or optimal: what sites do that reduce inside first."""
     pattern: str
     """What the chosen plan does: the same; flat ring, one through all ranks; nothing, for a pipeline over sites."""
     sites: tuple[str, ...]
     """Ring: in its order; tree and hub: the root first."""
     links: tuple[CollectiveLink, ...]
     tried: tuple[CollectiveTried, ...] = ()
-    """What was compared, where the file leaves the choice to `auto`."""
+    """What was compared, where the file leaves the choice to dcplan."""
+    trees: Packing = ()
+    """Those of `optimal`, with the share of the gradients that each carries."""
 
 
 @dataclass(frozen=True, slots=True)

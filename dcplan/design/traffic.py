@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import state_latency_ms
@@ -13,7 +13,7 @@ from dcplan.model.network import pair
 from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
-from dcplan.training.patterns import DIRECT, Collective
+from dcplan.training.patterns import DIRECT, OPEN, Collective
 from dcplan.training.search import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.workload import workload
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
+    from dcplan.training.packing import Packing
 
 STRETCH = 1.5
 """Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
@@ -51,10 +52,17 @@ class JobPlans:
         """The sites that it runs in."""
         return frozenset(share.site for share in self.workload.shares)
 
-    def by(self, kind: str) -> JobPlans:
+    own: Mapping[str, Collective] = field(default_factory=dict)
+    """Collectives of layouts, by name, where each has its own."""
+
+    def by(self, kind: str, packing: Packing = ()) -> JobPlans:
         """The same with another collective across sites."""
-        collective = replace(self.workload.collective, kind=kind)
+        collective = replace(self.workload.collective, kind=kind, packing=packing)
         return replace(self, workload=replace(self.workload, collective=collective))
+
+    def load_of(self, layout: Layout) -> Workload:
+        """The job as it runs with a layout."""
+        return replace(self.workload, collective=self.own[layout.name]) if layout.name in self.own else self.workload
 
     def in_state(self, layout: Layout, state: State) -> tuple[Workload, Layout] | Misfit:
         """The job as it runs in a state: without the sites that are gone."""
@@ -98,9 +106,9 @@ def fixed_demands(network: Network, states: Sequence[State]) -> tuple[Demand, ..
 
 
 def traffic_of(
-    network: Network, states: Sequence[State], collectives: Mapping[str, str] | None = None
+    network: Network, states: Sequence[State], collectives: Mapping[str, Collective] | None = None
 ) -> tuple[tuple[JobTraffic, ...], tuple[Demand, ...]] | Infeasible:
-    """What jobs and fixed services ask in every state; `collectives`: of jobs that leave theirs to `auto`."""
+    """What jobs and fixed services ask in every state; `collectives`: of jobs that leave theirs open."""
     jobs: list[JobTraffic] = []
     for job in network.jobs:
         found = job_traffic(network, job, states, (collectives or {}).get(job))
@@ -112,11 +120,11 @@ def traffic_of(
 
 
 def job_plans(
-    network: Network, job: str, states: Sequence[State], collective: str | None = None
+    network: Network, job: str, states: Sequence[State], collective: Collective | None = None
 ) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites.
 
-    collective: what `auto` in the file stands for; without it, direct exchange.
+    collective: what `auto` or `optimal` in the file stands for; without it, direct exchange.
     """
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
@@ -124,8 +132,8 @@ def job_plans(
     if isinstance(latency_ms, Infeasible):
         return latency_ms
     fitting, misfits = layouts(load, about)
-    kind = about.collective if about.collective != "auto" else collective or DIRECT.kind
-    load = replace(load, collective=Collective(kind, tuple(sorted(latency_ms.items()))))
+    meant = Collective(about.collective) if about.collective not in OPEN else collective or DIRECT
+    load = replace(load, collective=replace(meant, latency_ms=tuple(sorted(latency_ms.items()))))
     scheme = scheme_of(network, about) if len(mine) > 1 else "none"
     return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme)
 
@@ -146,7 +154,7 @@ class _Option:
 
 
 def job_traffic(
-    network: Network, job: str, states: Sequence[State], collective: str | None = None
+    network: Network, job: str, states: Sequence[State], collective: Collective | None = None
 ) -> JobTraffic | Infeasible:
     """Choose the parallelism plan of a job and size its rates (see `sized`). Arguments as of `job_plans`."""
     plans = job_plans(network, job, states, collective)

@@ -306,9 +306,10 @@ class Job(Strict):
     the others wait for it, and its memory must hold them."""
     gradient_bits: Literal[8, 16, 32] = 32
     """Bits of a gradient element on the wire between sites; 32 is Megatron's default."""
-    collective: Literal["auto", "direct", "ring", "tree", "hub"] = "direct"
+    collective: Literal["auto", "optimal", "direct", "ring", "tree", "hub"] = "direct"
     """How more than two sites sum gradients, each for itself first (`sync: hierarchical`): direct, every two exchange;
-    ring, in the best order; tree; hub, all through the best one; auto, that whose network costs least."""
+    ring, in the best order; tree; hub, all through the best one; optimal, several trees at once, the fastest sum that
+    there is on given rates, and the trees whose network costs least where rates are sized; auto, the best of all."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
     use: Name | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Cell, Table, again, number, number_column, say, text_column
+from dcplan.report.sheet import Cell, Table, again, count, number, number_column, say, text_column
 from dcplan.report.sheet import whole as amount
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ def tables(plan: Plan) -> Iterator[Table]:
     several = [one for one in plan.collectives if len(one.sites) > 2]
     if several:
         yield _links(several)
+    if any(one.trees and one.pattern for one in several):
+        yield _trees(several)
     if any(one.tried for one in plan.collectives):
         yield _tried(plan)
 
@@ -30,6 +32,8 @@ def in_words(one: JobCollective) -> str:
         return f"{one.pattern}: {' – '.join((*one.sites, one.sites[0]))}"
     if one.pattern in ("tree", "hub"):
         return f"{one.pattern}, root {one.sites[0]}"
+    if one.trees:
+        return f"{one.pattern}, {count(len(one.trees), 'tree')}"
     return one.pattern
 
 
@@ -49,6 +53,24 @@ def _links(several: list[JobCollective]) -> Table:
     )
     note = "Sends: in each direction, per step. Needs: the rate that is sized for it, healthy."
     return Table("collectives", "Gradients across sites", columns, tuple(rows), note=note)
+
+
+def _trees(several: list[JobCollective]) -> Table:
+    rows: list[Row] = []
+    for one in several:
+        job = say(one.job)
+        for tree in one.trees:
+            links = ", ".join(f"{site} – {above}" for site, above in tree.above)
+            rows.append((job, number(100 * tree.share), say(tree.root), say(links)))
+            job = again(job)
+    columns = (
+        text_column("job", "Job", 6),
+        number_column("share_percent", "Carries", "%"),
+        text_column("root", "Root"),
+        text_column("links", "Each site sends to", 24),
+    )
+    note = "Each part of the gradients is summed up its tree to the root, and comes down it again."
+    return Table("trees", "Trees that gradients take", columns, tuple(rows), note=note)
 
 
 def _tried(plan: Plan) -> Table:
@@ -71,5 +93,6 @@ def _tried(plan: Plan) -> Table:
     )
     whole = "by the relaxation of the whole design" + (", without retuning" if plan.design.scheme == "relight" else "")
     note = f"* taken: of those that meet the targets, the one whose network costs least, {whole}. Needs: between all "
-    note += "sites together, healthy."
+    note += "sites together, healthy. optimal: the cheapest of the trees of the others, of the tree of the links that "
+    note += "cost least alone, and of halves of these."
     return Table("collectives_compared", "Collectives compared", columns, tuple(rows), note=note, main=True)

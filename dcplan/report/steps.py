@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.report import goodput
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
-from dcplan.report.work import COMPARED, best_first, compared, legend
+from dcplan.report.work import best_first, legend, side_by_side
 from dcplan.training.step import Terms
 from dcplan.units import duration, significant
 
@@ -85,7 +85,7 @@ def _notices(jobs: Iterable[list[PlanRow]]) -> Iterator[Notice]:
 
 def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table]:
     note = legend(rows) if explained else ""
-    yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, tuple(map(compared, rows)), note=note)
+    yield side_by_side(job, rows, note)
     timed = [row for row in rows if row.terms is not None]
     if timed:
         yield _terms(job, timed, _TERMS_NOTE if explained else "")

@@ -125,9 +125,17 @@ def plans(plan: Plan) -> Iterator[Table]:
     """Parallelism plans, a table for each job."""
     rows = best_first(plan.plans)
     for i, job in enumerate(dict.fromkeys(row.job for row in rows)):
-        own = tuple(compared(row) for row in rows if row.job == job)
-        note = legend(rows) if i == 0 else ""
-        yield Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, own, note=note, main=True)
+        own = [row for row in rows if row.job == job]
+        yield replace(side_by_side(job, own, legend(rows) if i == 0 else ""), main=True)
+
+
+def side_by_side(job: str, rows: Sequence[PlanRow], note: str) -> Table:
+    """The parallelism plans of a job; how its sites sum gradients where that is not by direct exchange alone."""
+    table = Table(f"plans {job}", f"Parallelism plans of {job}", COMPARED, tuple(map(compared, rows)), note=note)
+    if not {row.collective for row in rows} - {"", "direct"}:
+        return table
+    column = text_column("collective", "Collective", 8)
+    return inserted(table, "layout", column, [say(row.collective or NOTHING) for row in rows])
 
 
 def legend(rows: Iterable[PlanRow]) -> str:

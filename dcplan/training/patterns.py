@@ -5,6 +5,7 @@ direct: 2 S/n between every two sites (scatter, then gather), two trips.
 ring: (n−1)/n S on each of n links, halves both ways round; each part makes 2 (n−1) hops.
 tree: S on each of n−1 links, sums up to the root and the result down again.
 hub: a tree of one level.
+optimal: packed trees that were found before (see `packing`).
 A site sends 2 (n−1)/n S in all by direct exchange or in a ring, which is the least; in a tree S for each of its links.
 Source: Thakur, Rabenseifner, Gropp 2005; NCCL for the tree.
 """
@@ -19,11 +20,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dcplan.model.network import Pair, SiteId, pair
+from dcplan.training.packing import Packing, Tree, among, rooted, shares, trips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 KINDS = ("direct", "ring", "tree", "hub")
+OPTIMAL = "optimal"
+OPEN = ("auto", OPTIMAL)
+"""What a file leaves to dcplan: which of all collectives, or which trees."""
 EVERY_ORDER = 8
 """Up to this many sites every order of a ring is tried."""
 
@@ -35,6 +40,8 @@ class Collective:
     kind: str = "direct"
     latency_ms: tuple[tuple[Pair, float], ...] = ()
     """One way between two sites; the order of the job where nothing is known."""
+    packing: Packing = ()
+    """The trees of `optimal`, which are not found here."""
 
 
 DIRECT = Collective()
@@ -51,6 +58,8 @@ class Pattern:
     """Bytes between two sites in each direction, over all gradients."""
     trips: tuple[tuple[Pair, ...], ...]
     """Pairs that a part of the gradients crosses one after the other, of each part that may be the last."""
+    packing: Packing = ()
+    """The trees of `optimal`."""
 
     def sends(self, site: SiteId) -> float:
         """Bytes that a site sends over all gradients."""
@@ -67,6 +76,7 @@ def pattern(collective: Collective, sites: tuple[SiteId, ...]) -> Pattern:
 
     ring: the shortest way round; tree: the links of least latency that join all, rooted where the farthest site is
     nearest; hub: rooted at the site with the least latency to all others together. Ties fall to the order of `sites`.
+    optimal: its trees, without sites that are not among these. ValueError where it has none.
     """
     return _pattern(collective, tuple(dict.fromkeys(sites)))
 
@@ -76,6 +86,8 @@ def _pattern(collective: Collective, sites: tuple[SiteId, ...]) -> Pattern:
     n, latency_ms = len(sites), dict(collective.latency_ms)
     if n < 2:
         return Pattern(collective.kind, sites, {}, ())
+    if collective.kind == OPTIMAL:
+        return _trees(collective, sites, latency_ms)
     if collective.kind == "ring":
         return _ring(shortest_ring(sites, latency_ms), (n - 1) / n)
     if collective.kind == "tree":
@@ -85,6 +97,27 @@ def _pattern(collective: Collective, sites: tuple[SiteId, ...]) -> Pattern:
         return _tree("hub", root, dict.fromkeys((site for site in sites if site != root), root))
     edges = tuple(pair(a, b) for a, b in itertools.combinations(sites, 2))
     return Pattern("direct", sites, dict.fromkeys(edges, 2 / n), tuple((ends, ends) for ends in edges))
+
+
+def _trees(collective: Collective, sites: tuple[SiteId, ...], latency_ms: Mapping[Pair, float]) -> Pattern:
+    if len(sites) > 2 and not collective.packing:
+        raise ValueError("an optimal collective needs its trees: see design.optimal_collective")
+    packing = among(collective.packing, sites) if len(sites) > 2 else (rooted([pair(*sites)], latency_ms),)
+    return Pattern(OPTIMAL, sites, shares(packing), trips(packing), packing)
+
+
+def as_trees(one: Pattern, latency_ms: Mapping[Pair, float]) -> Packing:
+    """The trees of another pattern: direct, a star of each site; ring, a path without each of its links; else itself.
+
+    Same bytes on each link; none waits longer than the pattern does.
+    """
+    n, links = len(one.sites), list(one.share)
+    if one.kind == "direct":
+        others = [(root, tuple((site, root) for site in one.sites if site != root)) for root in one.sites]
+        return tuple(Tree(1 / n, root, above) for root, above in others)
+    if one.kind == "ring" and n > 2:
+        return tuple(rooted([ends for ends in links if ends != left], latency_ms, 1 / n) for left in links)
+    return (rooted(links, latency_ms),)
 
 
 def flat_ring(order: tuple[SiteId, ...], ranks: int) -> Pattern:

@@ -26,8 +26,8 @@ def run(
     """Print all parallelism plans of all jobs, best first, also those that do not fit and why.
 
     Without a designed network: every two sites of a job have the rate given, at the latency that a plan would be sized
-    for; a collective that the file leaves to `auto` is taken as direct exchange. Exit code 1 when a job has no plan
-    that fits.
+    for; a collective that the file leaves open is, for each plan, the one with the shortest step. Exit code 1 when a
+    job has no plan that fits.
     """
     from dcplan import api
     from dcplan.report.render import check_format, draw
