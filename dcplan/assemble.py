@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dcplan.model.schema import Fiber, Policy
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
+    from dcplan.training.outer import Outer
     from dcplan.training.step import Layout, Share, Workload
 
 
@@ -172,6 +173,7 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         mfu_percent=healthy.mfu_percent if reachable else None,
         evidence=healthy.evidence,
         goodput=row.goodput,
+        quality=healthy.quality,
         collective=row.collective,
     )
 
@@ -195,7 +197,17 @@ def in_words(layout: Layout) -> str:
     detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
     detail += [layout.schedule] if layout.schedule != "1f1b" else []
     detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
+    if layout.outer and layout.across == "dp":
+        detail.append(outer_in_words(layout.sync, layout.outer))
     return " ".join([*sizes, *detail])
+
+
+def outer_in_words(sync: str, outer: Outer) -> str:
+    """How sites that train by themselves exchange what they have learned."""
+    if sync == "parameter-server":
+        return f"servers every {' × '.join(str(tier.every) for tier in outer.tiers)}, {outer.bits} bit"
+    parts = f" in {outer.fragments} fragments, overlap {outer.overlap_steps}" if sync == "streaming" else ""
+    return f"{'streamed' if parts else 'local SGD'} every {outer.every_steps}{parts}, {outer.bits} bit"
 
 
 def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic]) -> tuple[Assumption, ...]:
@@ -216,7 +228,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
         stated.append(
             Assumption(
                 f"gradients of {job.job}",
-                f"{job.plans.workload.gradient_bits} bit on the wire between sites",
+                _bits_in_words(job),
                 file,
                 "high",
             )
@@ -249,6 +261,13 @@ def _about_work(load: Workload, file: str) -> Iterator[Assumption]:
     if load.precision == "fp4":
         text = "5 of 6 linear products in nvfp4; weights kept in bf16 and two nvfp4 copies, tokens dispatched in fp8"
         yield Assumption(f"fp4 of {load.job}", text, "NVIDIA 2025, Pretraining LLMs with NVFP4", "low")
+
+
+def _bits_in_words(job: JobTraffic) -> str:
+    outer = job.chosen.outer
+    if outer is None:
+        return f"{job.plans.workload.gradient_bits} bit on the wire between sites"
+    return f"{outer_in_words(job.chosen.sync, outer)} on the wire between sites: a step teaches less, see Learning"
 
 
 def _about_light(policy: Policy, file: str) -> list[Assumption]:

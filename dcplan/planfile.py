@@ -19,6 +19,7 @@ from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.goodput.chain import Goodput
+from dcplan.training.quality import Quality
 from dcplan.training.step import Memory, Terms
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class PlanRow:
     """Largest rate over pairs of sites at which the healthy target holds [Gb/s]."""
     mfu_percent: float | None
     evidence: str
+    quality: Quality | None = None
+    """What it costs in learning; none for a plan that synchronises in every step."""
     goodput: Goodput | None = None
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
     collective: str = ""

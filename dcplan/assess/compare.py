@@ -46,9 +46,9 @@ class Compared:
         return 100 * (self.healthy.step_s / self.alone.step_s - 1)
 
     @property
-    def rank(self) -> tuple[float, str]:
-        """Fastest first, then by name."""
-        return (self.healthy.step_s, self.layout.name)
+    def rank(self) -> tuple[bool, float, str]:
+        """Plans that synchronise every step first, the fastest first, then by name."""
+        return (self.layout.outer is not None, self.healthy.step_s, self.layout.name)
 
 
 def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: LinksIn) -> tuple[Compared, ...]:

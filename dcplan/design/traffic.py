@@ -166,10 +166,12 @@ def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
 
     The fastest plan at the least rate at which its targets hold sets the goal; of all plans that reach a step within
     2 % of it with their targets kept, the one that needs the least rate for that is chosen. `use` in the file
-    overrides. Infeasible, limit latency, where no plan meets the targets at any rate; limit layout where none fits.
+    overrides. Plans whose sites train by themselves learn less from a step, which no time makes up for: they are
+    chosen where `use` names one, or where the job has no other. Infeasible, limit latency, where no plan meets the
+    targets at any rate; limit layout where none fits.
     """
     job, asked = plans.job, network.jobs[plans.job]
-    wanted = [layout for layout in plans.layouts if asked.use in (None, layout.name)]
+    wanted = _comparable([layout for layout in plans.layouts if asked.use in (None, layout.name)])
     if not wanted:
         reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])
         return Infeasible("layout", f"no parallelism plan of job {job} fits: {reasons}", ())
@@ -187,6 +189,11 @@ def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
             Demand(f"{job}: {a} - {b}", (a, b), gbps, plans.latency_ms[a, b], job, plans.scheme, asked.max_paths)
         )
     return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), tuple(demands), several)
+
+
+def _comparable(layouts: Sequence[Layout]) -> list[Layout]:
+    """Those that synchronise every step, where there are any."""
+    return [layout for layout in layouts if layout.outer is None] or list(layouts)
 
 
 def _frugal(option: _Option) -> tuple[float, float, str]:
@@ -303,6 +310,14 @@ def _too_slow(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> In
         f"(overhead ≤ {targets.max_overhead_percent:g} % healthy, "
         f"≤ {targets.max_overhead_percent_under_failure:g} % under failure) at any rate; the best, {best.name}, is "
         f"{overhead:.2f} % slower than one site with unlimited rate, at {latency_ms[a, b]:.2f} ms one way between "
-        f"{a} and {b}"
+        f"{a} and {b}{_looser(network, plans, wanted)}"
     )
     return Infeasible("latency", reason, ())
+
+
+def _looser(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> str:
+    """A plan that meets the targets, and is not chosen for its sites train by themselves."""
+    target = network.jobs[plans.job].targets.max_overhead_percent
+    others = [layout for layout in plans.layouts if layout.outer and layout not in wanted]
+    found = next((layout.name for layout in others if _option(network, plans, layout, target)), None)
+    return f"; {found}, whose sites train by themselves, does: name it in `use`" if found else ""

@@ -22,6 +22,7 @@ from dcplan.catalog.parts import (
 )
 from dcplan.model.existing import Existing
 from dcplan.model.fields import Name
+from dcplan.model.outer import OuterSteps, Sync, misplaced
 from dcplan.model.period import Period, Share
 from dcplan.model.reliability import Failing, Reliability
 
@@ -271,10 +272,20 @@ class ParallelismPlan(Strict):
     """Sequence parallelism in the tensor parallel group."""
     across: Literal["dp", "pp"] = "dp"
     """The dimension that crosses sites."""
-    sync: Literal["synchronous", "hierarchical"] = "hierarchical"
-    """How gradients cross sites: a flat ring over all ranks, or reduce inside, exchange across, gather inside."""
+    sync: Sync = "hierarchical"
+    """How gradients cross sites in each step: synchronous, a flat ring over all ranks; hierarchical, reduce inside,
+    exchange across, gather inside. Or sites train by themselves, with `outer`: local-sgd, all parameters every so many
+    steps; streaming, by turns and behind compute; parameter-server, without waiting for each other."""
+    outer: OuterSteps | None = None
+    """How sites exchange what they have learned by themselves; goes with the last three of `sync`."""
     extra_in_flight: Annotated[int, Field(ge=0)] | None = None
     """Extra microbatches in flight before a stage boundary between sites; without it, as many as hide the delay."""
+
+    @model_validator(mode="after")
+    def _outer_goes_with_sync(self) -> Self:
+        if reason := misplaced(self.sync, self.outer):
+            raise ValueError(reason)
+        return self
 
 
 class Targets(Strict):

@@ -6,7 +6,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from dcplan.report import goodput
+from dcplan.report import goodput, learning
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
 from dcplan.training.step import Terms
@@ -54,7 +54,7 @@ def view(name: str, rows: Iterable[PlanRow]) -> View:
     own = {job: [row for row in ordered if row.job == job] for job in jobs}
     facts = tuple(_fact(job, own[job]) for job in jobs)
     tables = tuple(table for i, job in enumerate(jobs) for table in _tables(job, own[job], explained=i == 0))
-    return View("steps", name, facts, tuple(_notices(own.values())), tables)
+    return View("steps", name, facts, (*_notices(own.values()), *learning.notices(ordered)), tables)
 
 
 def _fact(job: str, rows: list[PlanRow]) -> Fact:
@@ -89,6 +89,7 @@ def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table
     timed = [row for row in rows if row.terms is not None]
     if timed:
         yield _terms(job, timed, _TERMS_NOTE if explained else "")
+    yield from learning.tables(rows)
     yield from goodput.tables(rows)
     if any(row.memory for row in rows):
         weighed = tuple(_memory(row) for row in rows if row.memory)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
-from dcplan.report import circuits, promises
+from dcplan.report import circuits, learning, promises
 from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
 
@@ -227,6 +227,7 @@ def _estimates(plan: Plan) -> Iterator[Notice]:
     if parts:
         verb = "is an estimate" if prices + assumed == 1 else "are estimates"
         yield Notice("~", f"{' and '.join(parts)} {verb} of low confidence, marked ~ below")
+    yield from learning.notices(row for row in plan.plans if row.chosen)
     for row in plan.plans:
         if row.chosen and row.evidence == "extrapolated":
             yield Notice("~", f"step times of {row.job} are extrapolated: no measured run is near")

@@ -111,10 +111,13 @@ def _job(job: JobInState) -> Row:
 
 
 def best_first(rows: Iterable[PlanRow]) -> list[PlanRow]:
-    """Jobs in their order, within a job those that fit by step time, then the others by name."""
+    """Jobs in their order, within a job those that fit by step time, then the others by name.
+
+    Plans whose sites train by themselves stand behind those that synchronise in every step, however fast they are.
+    """
     rows = list(rows)
     jobs = {job: i for i, job in enumerate(dict.fromkeys(row.job for row in rows))}
-    return sorted(rows, key=lambda row: (jobs[row.job], not row.fits, _seconds(row), row.plan))
+    return sorted(rows, key=lambda row: (jobs[row.job], not row.fits, row.quality is not None, _seconds(row), row.plan))
 
 
 def _seconds(row: PlanRow) -> float:

@@ -13,7 +13,8 @@ from dcplan.training.memory import memory
 from dcplan.training.patterns import DIRECT
 from dcplan.training.place import places, site_ranks
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
-from dcplan.training.terms import cross_site_gb, no_distance, step_terms
+from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms
+from dcplan.training.tiers import without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,7 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
         mfu_percent=100 * flops / peak / step_s,
         tokens_per_s=workload.batch * workload.sequence_length / step_s,
         evidence=evidence(workload, layout),
+        quality=quality_of(workload, layout, links),
     )
 
 
@@ -99,7 +101,8 @@ def needed_rates(
 def without_sites(workload: Workload, layout: Layout, lost: frozenset[SiteId]) -> tuple[Workload, Layout] | Misfit:
     """The job after the loss of sites: data parallel ranks elsewhere go on with the batch that each had.
 
-    The batch shrinks to the share of ranks that is left. A pipeline over sites stops with any of its stages.
+    The batch shrinks to the share of ranks that is left. A pipeline over sites stops with any of its stages, and
+    asynchronous training with the site of a parameter server.
     """
     left = tuple(share for share in workload.shares if share.site not in lost)
     if len(left) == len(workload.shares):
@@ -109,8 +112,13 @@ def without_sites(workload: Workload, layout: Layout, lost: frozenset[SiteId]) -
         return Misfit(layout.name, "sites", f"the job has no accelerators outside {gone}")
     if layout.across == "pp":
         return Misfit(layout.name, "sites", f"stages of the pipeline are lost with {gone}")
+    outer = layout.outer and without(layout.outer, lost)
+    if outer is None and layout.outer:
+        return Misfit(layout.name, "sites", f"a parameter server is lost with {gone}")
     ranks = site_ranks(places(workload, layout))
     dp = sum(count for site, count in ranks.items() if site not in lost)
     several = len({share.site for share in left}) > 1
     smaller = replace(workload, shares=left, batch=dp * layout.microbatch * layout.microbatches)
-    return smaller, replace(layout, dp=dp, across=layout.across if several else "none")
+    if not several:  # it trains on as any job in one site
+        return smaller, replace(layout, dp=dp, across="none", outer=None)
+    return smaller, replace(layout, dp=dp, outer=outer)

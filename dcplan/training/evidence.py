@@ -11,18 +11,21 @@ if TYPE_CHECKING:
 
 NEAR = 2.0
 """Within this factor of the fitted range counts as interpolated."""
-ORDER = ("measured-range", "interpolated", "extrapolated")
+ORDER = ("measured-range", "interpolated", "simulated-source", "extrapolated")
 
 
 def evidence(workload: Workload, layout: Layout) -> str:
-    """measured-range, interpolated or extrapolated; the worst of the shares.
+    """measured-range, interpolated, simulated-source or extrapolated; the worst of the shares.
 
     measured-range: a dense model in one site, on an accelerator that the calibration was fitted on, with hidden size
     and number of accelerators between those of the fitted records. interpolated: the same within a factor of two, or
-    over several sites, whose exchange is computed, or in a schedule that no fitted record ran. extrapolated: all else,
-    and every calibration that is an estimate.
+    over several sites, whose exchange is computed, or in a schedule that no fitted record ran. simulated-source: the
+    same with fragments or parameter servers, of which only simulations are published. extrapolated: all else, and every
+    calibration that is an estimate.
     """
     found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
+    if layout.across == "dp" and layout.sync in {"streaming", "parameter-server"}:
+        return max(found, "simulated-source", key=ORDER.index)
     if (layout.across != "none" or layout.schedule != "1f1b") and found == "measured-range":
         return "interpolated"
     return found

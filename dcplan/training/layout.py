@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training.memory import USABLE, fits, memory
+from dcplan.training.outer_plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
 from dcplan.training.schedules import chunks, refusal, too_few
@@ -27,7 +28,7 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
 
     A shard_size of 0 stands for the data parallel ranks of one site.
     """
-    trouble = uneven(layout, workload) or _batch(layout, workload)
+    trouble = uneven(layout, workload) or _batch(layout, workload) or outer_trouble(layout, workload)
     whole = trouble or _over_sites(layout, workload)
     return whole if isinstance(whole, Misfit) else _in_memory(whole, workload)
 
@@ -81,6 +82,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         sync=plan.sync,
         extra_in_flight=plan.extra_in_flight,
         schedule=plan.schedule,
+        outer=outer_of(plan.sync, plan.outer, workload) if several else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import schedules, shapes
 from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
+from dcplan.training.outer import state_bytes
 from dcplan.training.pipeline import device_layers, layer_sizes, stage_parameters
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
@@ -29,7 +30,8 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     """Memory of the fullest accelerator, on the share with the least memory.
 
     Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter, each divided by
-    the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README). Activations: see
+    the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README); state
+    of outer steps with Adam's, see `outer.state_bytes`. Activations: see
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
     + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules that split the backward
     pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and gradients twice; its copies
@@ -129,12 +131,13 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
     (dense, dense_again), (moe, moe_again) = _activations(workload, layout.tile)
     activations = (kind.dense * dense + kind.moe * moe) * _in_flight(layout, extra_in_flight)[i]
     working = moe_again if kind.moe else dense_again
+    optimizer_bytes = OPTIMIZER_BYTES + state_bytes(layout.sync, layout.outer)
     if kind.head:  # logits in bf16 and fp32
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
     return Memory(
         weights_gb=weights / 1e9,
         gradients_gb=GRADIENT_BYTES * (spread if layout.sharding >= 2 else whole) / 1e9,
-        optimizer_gb=OPTIMIZER_BYTES * (spread if layout.sharding >= 1 else whole) / 1e9,
+        optimizer_gb=optimizer_bytes * (spread if layout.sharding >= 1 else whole) / 1e9,
         activations_gb=(activations + working) / 1e9,
         capacity_gb=smallest(workload).accelerator.hbm_gb,
     )

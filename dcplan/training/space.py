@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
+from dcplan.model.outer import OUTER_SYNC
 from dcplan.model.schema import ParallelismPlan
 from dcplan.training import shapes
 from dcplan.training.idle import idle
@@ -23,11 +24,13 @@ MOST_TP, MOST_CP, MOST_PP, MOST_EP, MOST_MICROBATCH = 64, 16, 128, 64, 8
 LEAST_TOKENS_PER_CP_RANK = 4096
 """Shorter pieces of a sequence are not worth a context parallel rank."""
 CHOICES = {
-    key: get_args(field.annotation)
+    key: tuple(value for value in get_args(field.annotation) if value not in OUTER_SYNC)
     for key, field in ParallelismPlan.model_fields.items()
     if get_origin(field.annotation) is Literal
 }
-"""Keys of a plan that are chosen among few values: what joins the schema joins the search."""
+"""Keys of a plan that are chosen among few values: what joins the schema joins the search.
+
+All but ways to synchronise in which a step teaches less: whoever wants those names them."""
 DEFAULT = ParallelismPlan()
 USUAL_ACROSS = ("dp", "pp")
 FREE = tuple(key for key in CHOICES if key not in {"across", "recompute"})

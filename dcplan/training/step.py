@@ -13,6 +13,8 @@ from dcplan.training.patterns import DIRECT, Collective
 if TYPE_CHECKING:
     from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
     from dcplan.model.network import Pair, SiteId
+    from dcplan.training.outer import Outer
+    from dcplan.training.quality import Quality
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,8 @@ class Layout:
     extra_in_flight: int | None
     schedule: str = "1f1b"
     """See `schedules`."""
+    outer: Outer | None = None
+    """How sites exchange what they have learned by themselves; none where they agree in every step."""
 
     @property
     def tile(self) -> Tile:
@@ -190,7 +194,9 @@ class StepTime:
     """Model FLOP/s over peak, causal attention counted half, full attention whole, no recompute [%]."""
     tokens_per_s: float
     evidence: str
-    """measured-range, interpolated, extrapolated or simulated-source."""
+    """measured-range, interpolated, simulated-source or extrapolated."""
+    quality: Quality | None = None
+    """What it costs in learning; none for a plan that synchronises in every step."""
 
     @property
     def step_s(self) -> float:

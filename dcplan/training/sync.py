@@ -67,7 +67,9 @@ def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -
 
 @remembered
 def _across_sites(workload: Workload, sync: str, sites: tuple[SiteId, ...], ranks: int) -> Pattern:
-    if sync == "hierarchical":
+    if sync == "parameter-server":
+        return Pattern("parameter servers", sites, {}, ())
+    if sync != "synchronous":
         return pattern(workload.collective, sites)
     return flat_ring(_ring_order(workload, sites), ranks)
 
@@ -78,8 +80,13 @@ def _ring_order(workload: Workload, sites: tuple[SiteId, ...]) -> tuple[SiteId, 
 
 
 def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
-    """Gradient bytes between two sites in a step, in each direction [GB]: share × parameters × gradient_bits / 8."""
+    """Gradient bytes between two sites in a step, in each direction [GB]: share × parameters × gradient_bits / 8.
+
+    Outer gradients go in their own bits, and once in H steps: a mean of all steps.
+    """
     size = gradient_gb(workload)
+    if layout.outer:
+        size *= layout.outer.bits / workload.gradient_bits / layout.outer.every_steps
     return {ends: share * size for ends, share in across_sites(workload, layout, where).share.items()}
 
 
@@ -180,7 +187,7 @@ def across_s(layout: Layout, work: Reduction, window: Window, wan_s: float) -> f
     """
     p = layout.pp
     if not window.overlap:
-        base = work.cross_s if layout.sync == "hierarchical" else work.reduce_s
+        base = work.reduce_s if layout.sync == "synchronous" else work.cross_s
         return max(0.0, backlog_s(wan_s, p, 0.0, window.stagger_s) - base)
     exposed = max(backlog_s(wan_s, p, window.backward_s, window.stagger_s), wan_s / p / work.buckets)
     return max(0.0, exposed - _last_backward_s(layout, work, window))

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
+from dcplan.training.loose import Worker, quality, server_pairs, waiting_s, with_servers_s
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
 from dcplan.training.one_f_one_b import Boundary, span_s
+from dcplan.training.outer import traffic_bytes
 from dcplan.training.pipeline import Stage, idle_s, stages, to_hide
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
@@ -32,7 +34,9 @@ from dcplan.training.sync import (
 )
 
 if TYPE_CHECKING:
+    from dcplan.model.network import SiteId
     from dcplan.training.machine import Machine
+    from dcplan.training.quality import Quality
     from dcplan.training.step import Layout, Workload
 
 OPTIMIZER_TRAFFIC = 30
@@ -58,11 +62,15 @@ def no_distance(workload: Workload) -> Links:
 def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     """Bytes between each pair of sites in one step, in each direction [GB].
 
-    Over dp: see `sync.gradient_pairs`. Over pp: 2 B s h between neighbouring sites (activations one way, their
-    gradients the other way), and the gradient of a tied embedding between the first site and the last.
+    Over dp: see `sync.gradient_pairs`; with parameter servers `tiers.pair_gb`. Over pp: 2 B s h between neighbouring
+    sites (activations one way, their gradients the other way), and the gradient of a tied embedding between the first
+    site and the last.
     """
     where = places(workload, layout)
     if layout.across == "dp":
+        if layout.outer and layout.sync == "parameter-server":
+            workers = _workers(_replicas(workload, layout, where, machines(workload)), where)
+            return server_pairs(workload, layout, layout.outer, workers)
         return gradient_pairs(workload, layout, where)
     if layout.across == "none":
         return {}
@@ -83,29 +91,83 @@ class _Replica:
     terms: Terms
     work: Reduction
     window: Window
+    outer_nic_s: float = 0.0
+    """One exchange of outer gradients through its NICs [s]."""
 
 
 def _over_ranks(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> Terms:
+    replicas, crossing = _replicas(workload, layout, where, boxes), across_sites(workload, layout, where)
+    slow = max((replica for _, replica in replicas), key=_total_s)
+    fast = min((replica for _, replica in replicas), key=_total_s)
+    computed_s, latency_s = _total_s(slow), crossing.waits_s(links.latency_ms)
+    pairs = gradient_pairs(workload, layout, where)
+    if layout.outer is None:
+        sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + latency_s
+    elif layout.sync == "parameter-server":
+        computed_s, linked_s = with_servers_s(workload, layout, layout.outer, _workers(replicas, where), links)
+        sync_s = linked_s - computed_s
+    else:
+        worker = max(_workers(replicas, where).values(), key=lambda worker: worker.step_s)
+        sync_s = waiting_s(workload, layout, layout.outer, worker, pairs, latency_s, links)
+    return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s)
+
+
+def quality_of(workload: Workload, layout: Layout, links: Links) -> Quality | None:
+    """What a plan costs in learning; none where sites agree in every step."""
+    if layout.outer is None or layout.across != "dp":
+        return None
+    where = places(workload, layout)
+    workers = _workers(_replicas(workload, layout, where, machines(workload)), where)
+    return quality(workload, layout, layout.outer, workers, links)
+
+
+def _replicas(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
+) -> list[tuple[SiteId, _Replica]]:
+    """A replica of each share, with its site; what sites send in outer steps alone is no part of its own step."""
     ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
+    pushes = 1.0 if layout.sync == "parameter-server" and layout.outer else 0.0
     alike: dict[tuple[Machine, int, int, float], _Replica] = {}
+    found = []
     for place, box in zip(where, boxes, strict=True):
         site = place.share.site
-        here, sends = ranks[site], crossing.sends(site)
-        if (box, place.ranks, here, sends) not in alike:
-            work = reduction(workload, layout, box, here, sends, layout.dp)
-            made = _replica(workload, layout, place, box, stages(workload, layout, box), work)
-            alike[box, place.ranks, here, sends] = made
-    slow = max(alike.values(), key=lambda replica: replica.terms.total_s)
-    fast = min(alike.values(), key=lambda replica: replica.terms.total_s)
-    pairs = gradient_pairs(workload, layout, where)
-    sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + crossing.waits_s(links.latency_ms)
-    return replace(fast.terms, straggler_s=slow.terms.total_s - fast.terms.total_s, sync_s=sync_s)
+        here, sends = ranks[site], pushes or crossing.sends(site)
+        key = (box, place.ranks, here, sends)
+        if key not in alike:
+            work, nic_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0
+            if layout.outer:
+                nic_s = work.cross_s * layout.outer.bits / workload.gradient_bits
+                work = replace(work, cross_s=0.0)
+            alike[key] = _replica(workload, layout, place, box, stages(workload, layout, box), work, nic_s)
+        found.append((site, alike[key]))
+    return found
+
+
+def _workers(replicas: list[tuple[SiteId, _Replica]], where: tuple[Place, ...]) -> dict[SiteId, Worker]:
+    """Each site as it trains by itself: its ranks stay synchronous, so that its slowest sets its pace."""
+    ranks, slowest = site_ranks(where), dict[str, _Replica]()
+    for site, replica in replicas:
+        slowest[site] = max(slowest.get(site, replica), replica, key=_total_s)
+    return {
+        site: Worker(_total_s(replica), ranks[site], replica.work, replica.window, replica.outer_nic_s)
+        for site, replica in slowest.items()
+    }
+
+
+def _total_s(replica: _Replica) -> float:
+    return replica.terms.total_s
 
 
 def _replica(
-    workload: Workload, layout: Layout, place: Place, box: Machine, kinds: tuple[Stage, ...], work: Reduction
+    workload: Workload,
+    layout: Layout,
+    place: Place,
+    box: Machine,
+    kinds: tuple[Stage, ...],
+    work: Reduction,
+    outer_nic_s: float = 0.0,
 ) -> _Replica:
     slowest = max(kinds, key=lambda stage: stage.total_s)
     window = _window(layout, slowest, box)
@@ -120,7 +182,7 @@ def _replica(
         optimizer_s=_optimizer_s(workload, layout, box),
         fixed_s=box.step_s,
     )
-    return _Replica(terms, work, window)
+    return _Replica(terms, work, window, outer_nic_s)
 
 
 def _over_stages(
@@ -284,7 +346,11 @@ def _tied_s(
 
 
 def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
-    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group."""
+    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group.
+
+    And once in H steps the outer optimizer, see `outer.traffic_bytes`.
+    """
+    traffic = OPTIMIZER_TRAFFIC + traffic_bytes(layout.sync, layout.outer)
     shared, experts = local_parameters(workload, layout)
     shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
-    return OPTIMIZER_TRAFFIC * (shared / shards + experts / max(1, shards // layout.ep)) / box.hbm
+    return traffic * (shared / shards + experts / max(1, shards // layout.ep)) / box.hbm

@@ -49,6 +49,8 @@ ABOUT_LIGHT = (
     "guard_ghz",
 )  # fmt: skip
 """Keys of the policy that speak of own fibers and what is lit on them."""
+BY_SITE = ("hierarchical", "local-sgd", "streaming")
+"""Ways to synchronise in which sites sum gradients each for itself first."""
 OPTICAL_GEAR = ("allow", "prices_usd", "band", "band_start_thz", "band_end_thz", "grid_ghz")
 
 
@@ -192,6 +194,8 @@ def _jobs(network: Network) -> Iterator[tuple[Loc, str]]:
                 yield ("jobs", name, key), "the job stays in one site"
         elif not survived_by(network, job):
             yield ("jobs", name, "targets", "max_overhead_percent_under_failure"), "no failure is promised"
+        if _own_bits(job):
+            yield ("jobs", name, "gradient_bits"), "every plan has `outer.bits` of its own"
         if why := _without_collective(job):
             yield ("jobs", name, "collective"), why
         if why := _without_experts(network, job):
@@ -209,13 +213,18 @@ def _without_experts(network: Network, job: Job) -> str:
     return ""
 
 
+def _own_bits(job: Job) -> bool:
+    plans = job.plans.values() if isinstance(job.plans, dict) and len(job.accelerators) > 1 else ()
+    return bool(plans) and all(plan.outer is not None and plan.outer.bits is not None for plan in plans)
+
+
 def _without_collective(job: Job) -> str:
     """Why it does not matter how sites sum gradients; empty where it does."""
     if len(job.accelerators) < 3:
         return "between two sites all collectives are the same" if len(job.accelerators) == 2 else "there is one site"
     plans = job.plans.values() if isinstance(job.plans, dict) else ()
-    if plans and not any(plan.across == "dp" and plan.sync == "hierarchical" for plan in plans):
-        return "no plan sums gradients site by site (`across: dp`, `sync: hierarchical`)"
+    if plans and not any(plan.across == "dp" and plan.sync in BY_SITE for plan in plans):
+        return "no plan sums gradients site by site (`across: dp`, `sync: hierarchical`, `local-sgd` or `streaming`)"
     return ""
 
 

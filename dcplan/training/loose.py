@@ -1,0 +1,104 @@
+"""Steps of sites that train by themselves: what the exchange of outer gradients adds to the mean step of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.training.quality import of_outer_steps, of_servers
+from dcplan.training.streaming import Passes, fragments, waits_s
+from dcplan.training.sync import across_s, exchange_s, gradient_gb, inside_s
+from dcplan.training.tiers import mean_step_s, pair_gb, slowed_s, staleness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dcplan.model.network import Pair, SiteId
+    from dcplan.training.outer import Outer
+    from dcplan.training.quality import Quality
+    from dcplan.training.step import Layout, Links, Workload
+    from dcplan.training.sync import Reduction, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A site as it trains by itself."""
+
+    step_s: float
+    """Its own step, without exchange across sites [s]."""
+    ranks: int
+    work: Reduction
+    """In a step of its own, so nothing across sites."""
+    window: Window
+    nic_s: float
+    """One whole exchange of outer gradients, as far as the NICs are concerned [s]."""
+
+
+def outer_gb(workload: Workload, outer: Outer) -> float:
+    """Outer gradients of all parameters once, as they go between sites [GB]: parameters × bits / 8."""
+    return gradient_gb(workload) * outer.bits / workload.gradient_bits
+
+
+def waiting_s(
+    workload: Workload,
+    layout: Layout,
+    outer: Outer,
+    worker: Worker,
+    pairs: Mapping[Pair, float],
+    latency_s: float,
+    links: Links,
+) -> float:
+    """What the slowest worker waits for others, as a mean of all steps [s]: the waits of H steps / H.
+
+    pairs: bytes between sites as a mean of all steps [GB]; latency_s: trips of the last part.
+    local-sgd: all parameters after the last backward pass of H steps, hidden as gradients are in each step of a
+    hierarchical plan, so that H = 1 is one; the tail and the latency are not.
+    streaming: see `streaming.waits_s`; a layer takes as long as its part of the links, or of its stage's NICs.
+    """
+    every, whole = outer.every_steps, {ends: size * outer.every_steps for ends, size in pairs.items()}
+    links_s = exchange_s(whole, links)
+    if layout.sync == "local-sgd":
+        sending = replace(worker.work, cross_s=worker.nic_s)
+        nics_s = inside_s(layout, sending, worker.window) - inside_s(layout, worker.work, worker.window)
+        return (nics_s + across_s(layout, sending, worker.window, links_s) + latency_s) / every
+    layers, stages = workload.model.layers, layout.pp
+    passes = Passes(layers, stages * worker.window.forward_s, stages * worker.window.backward_s, worker.step_s)
+    layer_s = max(links_s, stages * worker.nic_s) / layers
+    parts = fragments(layers, outer.fragments, outer.pattern)
+    return waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s) / every
+
+
+def with_servers_s(
+    workload: Workload, layout: Layout, outer: Outer, workers: Mapping[SiteId, Worker], links: Links
+) -> tuple[float, float]:
+    """Mean step of all sites together with parameter servers: as they compute, and as links let them [s]."""
+    own, batch = own_steps_s(outer, workers), batches(layout, workers)
+    slowed = slowed_s(outer, own, outer_gb(workload, outer), links)
+    return mean_step_s(own, batch), mean_step_s(slowed, batch)
+
+
+def server_pairs(
+    workload: Workload, layout: Layout, outer: Outer, workers: Mapping[SiteId, Worker]
+) -> dict[Pair, float]:
+    """Bytes between two sites while all go through the batch of a step, in each direction [GB]."""
+    return pair_gb(outer, own_steps_s(outer, workers), batches(layout, workers), outer_gb(workload, outer))
+
+
+def own_steps_s(outer: Outer, workers: Mapping[SiteId, Worker]) -> dict[SiteId, float]:
+    """Steps of each site by itself [s]; H of them are never shorter than its NICs need for a push."""
+    return {site: max(worker.step_s, worker.nic_s / outer.every_steps) for site, worker in workers.items()}
+
+
+def batches(layout: Layout, workers: Mapping[SiteId, Worker]) -> dict[SiteId, float]:
+    """Sequences in a step of each site."""
+    return {site: worker.ranks * layout.microbatch * layout.microbatches for site, worker in workers.items()}
+
+
+def quality(
+    workload: Workload, layout: Layout, outer: Outer, workers: Mapping[SiteId, Worker], links: Links
+) -> Quality:
+    """What the plan costs in learning, beside its step time."""
+    if layout.sync != "parameter-server":
+        return of_outer_steps(workload, outer, len(workers))
+    own = own_steps_s(outer, workers)
+    return of_servers(workload, outer, len(workers), staleness(outer, own, outer_gb(workload, outer), links))
