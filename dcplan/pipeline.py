@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,16 +25,13 @@ def assessed(
     from dcplan.assemble import rows_of
     from dcplan.assess.compare import compare
     from dcplan.assess.expected import outlook
-    from dcplan.assess.states import assess, assess_state
-    from dcplan.model.states import HEALTHY
+    from dcplan.assess.states import assess
 
     compared = {job.job: compare(network, job.plans, states, view.links_for(job)) for job in jobs}
     rows = [row for job in jobs for row in rows_of(job.plans, job.chosen, compared[job.job])]
     found = assess(network, view, states, jobs)
     chosen = {job.job: row.healthy for job in jobs for row in compared[job.job] if row.layout == job.chosen}
-    look = partial(assess_state, network, view, jobs=jobs)
-    ahead = outlook(network, states, jobs, found, chosen, look, lambda state: view.traffic_state(state) is not HEALTHY)
-    return replace(found, outlook=ahead), tuple(rows)
+    return replace(found, outlook=outlook(network, states, jobs, view, found, chosen)), tuple(rows)
 
 
 def planned(

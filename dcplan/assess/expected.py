@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING
 
+from dcplan.assess.availability import availability
 from dcplan.assess.result import Expected, Outlook, StateShare, Timeline
+from dcplan.assess.states import assess_state
 from dcplan.assess.timeline import timeline
 from dcplan.model.outages import Outage, Risk, outages, risks
+from dcplan.model.states import HEALTHY
+from dcplan.training.engine import one_site, without_sites
 from dcplan.training.goodput.chain import Outside, goodput
 from dcplan.training.goodput.failures import HOURS
 from dcplan.training.goodput.joined import losses_of
@@ -19,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.assess.result import Assessment, JobInState, StateResult
+    from dcplan.assess.view import NetworkView
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.reliability import Reliability
     from dcplan.model.states import State
     from dcplan.training.goodput.chain import Goodput
-    from dcplan.training.step import StepTime
+    from dcplan.training.step import StepTime, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,23 @@ class _Job:
     def speed(self, state: State) -> float:
         """Tokens per second in a state over those of the healthy one."""
         here, before = self.found[state.name], self.found["healthy"]
+        if not here.running or here.step_s is None or before.step_s is None:
+            return self._alone(state) if self.about.elastic else 0.0
         alive = self.traffic.plans.in_state(self.traffic.chosen, state)
-        if not here.running or here.step_s is None or before.step_s is None or isinstance(alive, Misfit):
-            return 0.0
-        return alive[0].batch / self.traffic.plans.workload.batch * before.step_s / here.step_s
+        return 0.0 if isinstance(alive, Misfit) else self._share(alive[0], here.step_s)
+
+    def _alone(self, state: State) -> float:
+        """The site with the most of it goes on alone, where sites that are left cannot reach each other."""
+        plans = self.traffic.plans
+        found = [
+            without_sites(plans.workload, self.traffic.chosen, plans.sites - {site})
+            for site in sorted(plans.sites - state.sites)
+        ]
+        fitting = [alive for alive in found if not isinstance(alive, Misfit)]
+        return max((self._share(alive[0], one_site(*alive).step_s) for alive in fitting), default=0.0)
+
+    def _share(self, alive: Workload, step_s: float) -> float:
+        return alive.batch / self.traffic.plans.workload.batch * self.healthy.step_s / step_s
 
     def loses_site(self, state: State) -> bool:
         return not self.traffic.plans.sites.isdisjoint(state.sites)
@@ -52,22 +70,28 @@ def outlook(
     network: Network,
     states: Sequence[State],
     jobs: Sequence[JobTraffic],
+    view: NetworkView,
     assessment: Assessment,
     healthy: Mapping[str, StepTime],
-    look: Callable[[State], StateResult],
-    touched: Callable[[State], bool],
 ) -> Outlook:
-    """Expected goodput and the timeline of each promised failure, of jobs that have `reliability`.
+    """Availability of demands; of jobs with `reliability` the expected goodput and a timeline of each promised failure.
 
-    healthy: each job's step on the healthy network; look: what a state is like that nobody is promised to survive;
-    touched: a state takes something that is lit.
+    healthy: each job's step on the healthy network. States that nobody is promised to survive are assessed as well.
     """
+
+    def look(state: State) -> StateResult:
+        return assess_state(network, view, state, jobs)
+
+    def touched(state: State) -> bool:
+        return view.traffic_state(state) is not HEALTHY
+
     asked = [(job, network.jobs[job.job].reliability) for job in jobs if job.job in healthy]
     mine = [(job, about) for job, about in asked if about is not None]
-    if not mine:
-        return Outlook()
     at_risk = risks(network)
     likely = outages(states, at_risk)
+    available = availability(view, likely) if at_risk else ()
+    if not mine:
+        return Outlook(available=available)
     results = {result.state: result for result in assessment.states}
     results |= {one.state.name: look(one.state) for one in likely if one.state.name not in results}
     results |= {one.state.name: look(one.state) for one in at_risk if one.state.name not in results}
@@ -79,7 +103,7 @@ def outlook(
         if one is not None:
             expected.append(one)
             timelines += [_timeline(whole, state, one.goodput, at_risk, touched) for state in states[1:]]
-    return Outlook(tuple(expected), tuple(timelines))
+    return Outlook(tuple(expected), tuple(timelines), available)
 
 
 def _expected(

@@ -114,11 +114,30 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
+class Available:
+    """How much of a year a demand has its healthy rate."""
+
+    demand: str
+    whole_percent: float
+    """Of the time, with all of its rate [%]."""
+    some_percent: float
+    """Of the time, with any of it [%]."""
+    mean_percent: float
+    """Of its rate, on average [%]."""
+    short_hours_per_year: float
+    """Without all of its rate [h]."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outlook:
-    """What jobs with `reliability` may expect."""
+    """What is to be expected over the years, where the file says how often things fail."""
 
     expected: tuple[Expected, ...] = ()
+    """Of jobs that have `reliability`."""
     timelines: tuple[Timeline, ...] = ()
+    """Of the same jobs, in each promised failure."""
+    available: tuple[Available, ...] = ()
+    """Each demand, where anything in the file says how often it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +150,7 @@ class Assessment:
     excused: tuple[Excused, ...] = ()
     """Where `policy.parted` excuses: whom promised failures part, so that nothing is promised to it in them."""
     outlook: Outlook = Outlook()
-    """What jobs that have `reliability` may expect."""
+    """What is to be expected over the years."""
 
     @property
     def kept(self) -> bool:

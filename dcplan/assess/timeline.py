@@ -40,21 +40,23 @@ def timeline(
 
     A failure of the network stops traffic until it is switched. If that is within `collective_timeout_s`, or the
     failure takes nothing that is lit (`touched` is false), the job waits and no more; else it fails and restarts.
-    Where nothing joins its sites it waits for the repair, then restarts. Lost steps = lost time / healthy step.
+    Where nothing joins its sites it waits for the repair and then restarts, or goes on in one of them and restarts
+    twice. Lost steps = lost time / healthy step.
     """
     switch_s = SWITCH_S[scheme] if about.switch_s is None else about.switch_s
-    fails = lost_site or (touched and (not found.running or switch_s > about.collective_timeout_s))
+    parted = touched and not found.running and not lost_site
+    fails = lost_site or parted or (touched and switch_s > about.collective_timeout_s)
     detection_s = (about.detection_s if lost_site else about.collective_timeout_s) if fails else 0.0
     down_s = detection_s + (about.restart_s if fails else 0.0)
-    waits_s = max(0.0, switch_s - down_s) if touched and found.running and not lost_site else 0.0
+    waits_s = max(0.0, switch_s - down_s) if touched and not parted and not lost_site else 0.0
     rework_s = _rework_s(goodput, far=lost_site) if fails else 0.0
-    back_s = about.restart_s if lost_site and found.running else 0.0
+    back_s = about.restart_s if (lost_site or parted) and speed > 0 else 0.0
     once = (down_s + waits_s + rework_s + back_s) / step_s
     hourly = (1 - speed) * HOURS / step_s
     return Timeline(
         state=state.name,
         job=found.job,
-        running=found.running,
+        running=speed > 0,
         detection_s=detection_s,
         switch_s=waits_s,
         restart_s=about.restart_s if fails else 0.0,

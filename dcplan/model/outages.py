@@ -53,6 +53,12 @@ def failing(network: Network) -> Iterator[tuple[str, str, Failing]]:
     yield from (("failures", name, about) for name, about in topology.failures.items())
 
 
+def counts_failures(network: Network) -> bool:
+    """Something is worked out from how often things fail: traffic between sites, or a job's expected goodput."""
+    jobs = network.jobs.values()
+    return bool(network.topology.demands) or any(len(job.accelerators) > 1 or job.reliability for job in jobs)
+
+
 def risks(network: Network) -> tuple[Risk, ...]:
     """Everything that says how often it fails, with what it takes."""
     found = []

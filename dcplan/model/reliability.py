@@ -112,7 +112,8 @@ class Reliability(Strict):
     spare_hosts: Hosts = 0
     """Hosts that stand by and take over at a restart; the job waits where none is left."""
     elastic: bool = False
-    """Where no spare is left, the job goes on with the whole data parallel ranks that it has hosts for."""
+    """Where no spare is left, the job goes on with the whole data parallel ranks that it has hosts for; where its sites
+    cannot reach each other, with those of one site."""
     switch_s: NotNegative | None = None
     """From a failure in the network until traffic is on its other routes [s]; without it 0.05 with one-plus-one, 1
     with reroute, 8 with relight."""

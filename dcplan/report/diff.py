@@ -24,8 +24,8 @@ SAME = 1e-8
 SHOWN = 10
 """Rows of a pull-request comment; the rest is folded away."""
 AREAS = (
-    "cost", "capacity", "proof", "promises", "parallelism", "collective", "overhead", "lit pairs", "wavelengths",
-    "modules", "transponders", "retuned in", "bill", "overhead in", "step in",
+    "cost", "capacity", "proof", "promises", "parallelism", "collective", "overhead", "goodput", "availability",
+    "lit pairs", "wavelengths", "modules", "transponders", "retuned in", "bill", "overhead in", "step in",
 )  # fmt: skip
 """What is compared, most important first."""
 
@@ -104,6 +104,7 @@ def _things(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
         if one.tried or len(one.sites) > 2:
             yield ("collective", one.job, ""), collective.in_words(one)
     yield from _slowed(plan)
+    yield from _expected(plan)
     for fiber in plan.design.lit:
         yield ("lit pairs", fiber.fiber, ""), fiber.pairs or None
     yield from _counted(plan)
@@ -122,6 +123,15 @@ def _slowed(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
             yield ("overhead in", f"{state.state}: {job.job}", "%"), job.overhead_percent
             yield ("step in", f"{state.state}: {job.job}", "s"), job.step_s
     yield from ((key, value) for key, value in worst.items() if math.isfinite(value))
+
+
+def _expected(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
+    """What jobs may expect over the years, and how available demands are."""
+    for one in plan.assessment.outlook.expected:
+        yield ("goodput", one.job, "%"), one.goodput.goodput_percent
+        yield ("goodput", f"run of {one.job}", "days"), one.goodput.train_days
+    for each in plan.assessment.outlook.available:
+        yield ("availability", each.demand, "%"), each.whole_percent
 
 
 def _counted(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from dcplan.report.goodput import ETTR, LOST, RUN, cells_of, percent
-from dcplan.report.sheet import NOTHING, Cell, Table, fixed, number, number_column, say, text_column
+from dcplan.report.sheet import NOTHING, Cell, Fact, Table, fixed, number, number_column, say, text_column
+from dcplan.units import money, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dcplan.assess.result import Expected, StateShare, Timeline
+    from dcplan.assess.result import Available, Expected, StateShare, Timeline
     from dcplan.planfile import Plan
-    from dcplan.report.sheet import Row
+    from dcplan.report.sheet import Row, Value
 
 NETWORK = number_column("network_percent", "Network", "%")
 MOST_STATES = 12
@@ -20,8 +22,10 @@ MOST_STATES = 12
 
 
 def tables(plan: Plan) -> Iterator[Table]:
-    """Nothing where no job has `reliability`."""
+    """Nothing where the file says neither how often things fail nor what jobs lose time to."""
     outlook = plan.assessment.outlook
+    if outlook.available:
+        yield _available(outlook.available)
     if outlook.expected:
         yield _expected(outlook.expected)
     for one in outlook.expected:
@@ -29,6 +33,31 @@ def tables(plan: Plan) -> Iterator[Table]:
             yield _year(one)
     if outlook.timelines:
         yield _timelines(outlook.timelines)
+
+
+def _available(found: Sequence[Available]) -> Table:
+    columns = (
+        text_column("demand", "Demand", 16),
+        number_column("whole_percent", "Whole", "%"),
+        number_column("some_percent", "Some", "%"),
+        number_column("mean_percent", "Mean", "%"),
+        number_column("short_hours_per_year", "Short", "h/year"),
+    )
+    note = "Share of the time with all of the healthy rate, and with any of it; the mean of the rate; time without all."
+    return Table("available", "Availability of demands", columns, tuple(map(_demand, found)), note=note)
+
+
+def _demand(one: Available) -> Row:
+    shares = (nines(value) for value in (one.whole_percent, one.some_percent, one.mean_percent))
+    return (say(one.demand), *shares, number(one.short_hours_per_year))
+
+
+def nines(percent: float) -> Cell:
+    """A percentage near 100 with two digits of what is missing, as availability is read; never rounded up to 100."""
+    missing = 100 - percent
+    decimals = 3 if missing <= 0 else max(2, min(8, 1 - floor(log10(missing))))
+    shown = floor(percent * 10**decimals + 1e-6) / 10**decimals
+    return Cell(f"{shown:.{decimals}f}", percent)
 
 
 def _expected(found: Sequence[Expected]) -> Table:
@@ -117,3 +146,22 @@ def _line(one: Timeline) -> Row:
 
 def _seconds(value: float) -> Cell:
     return number(value) if value else Cell(NOTHING, 0.0)
+
+
+def facts(plan: Plan) -> Iterator[Fact]:
+    """What is left of each job's speed over the years, and how long its run takes."""
+    for one in plan.assessment.outlook.expected:
+        about = one.goodput
+        text = f"{about.goodput_percent:.1f} % of the healthy speed of {one.job}"
+        if about.train_days is not None:
+            text += f"; its run takes {significant(about.train_days)} days"
+        if about.train_usd is not None:
+            text += f" and {money(about.train_usd)}"
+        values: dict[str, Value] = {
+            "job": one.job,
+            "goodput_percent": about.goodput_percent,
+            "train_days": about.train_days,
+            "accelerator_hours": about.accelerator_hours,
+            "train_usd": about.train_usd,
+        }
+        yield Fact("goodput", text, values)

@@ -41,7 +41,7 @@ def view(plan: Plan) -> View:
         kind="plan",
         title=plan.name,
         lead=plan.description,
-        facts=(*growth.facts(plan), *summary.facts(plan)),
+        facts=(*growth.facts(plan), *summary.facts(plan), *outlook.facts(plan)),
         notices=summary.notices(plan),
         tables=(
             *growth.tables(plan),

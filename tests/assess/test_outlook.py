@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,14 +14,18 @@ import pytest
 from dcplan import api
 from dcplan.assess.result import Expected, JobInState, Timeline
 from dcplan.assess.timeline import SWITCH_S, timeline
+from dcplan.design.traffic import JobTraffic, job_traffic
 from dcplan.model.network import Network
 from dcplan.model.reliability import Reliability
-from dcplan.model.states import State
+from dcplan.model.states import State, promised_states
 from dcplan.planfile import Plan, dumps, loads
+from dcplan.report.outlook import nines
 from dcplan.report.render import draw
 from dcplan.report.view import states as assessment
 from dcplan.report.view import view
+from dcplan.training.engine import one_site, without_sites
 from dcplan.training.goodput.chain import Goodput
+from dcplan.training.step import Layout, Misfit, Workload
 
 RING = """
 dcplan: 1
@@ -187,14 +192,14 @@ def test_reports_show_it() -> None:
 
 
 def a_timeline(
-    *, touched: bool, lost_site: bool, running: bool = True, scheme: str = "reroute", **keys: float
+    *, touched: bool, lost_site: bool, running: bool = True, scheme: str = "reroute", speed: float = 0.5, **keys: float
 ) -> Timeline:
     found = JobInState("job", running=running, why="", rate_fraction=None, latency_ms=None, step_s=10.0,
                        overhead_percent=None, target_percent=None)  # fmt: skip
     zero = dict.fromkeys(Goodput.__dataclass_fields__, 0.0)
     about = Goodput(**{**zero, "interval_s": 400.0, "remote_every": 3, "write_s": 90.0, "local_s": None})  # type: ignore[arg-type]
     return timeline(Reliability(**keys), scheme, State("fiber x", frozenset("x")), found, touched=touched,
-                    lost_site=lost_site, speed=0.5, step_s=10.0, goodput=about, repair_h=2.0)  # type: ignore[arg-type] # fmt: skip
+                    lost_site=lost_site, speed=speed, step_s=10.0, goodput=about, repair_h=2.0)  # type: ignore[arg-type] # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", SWITCH_S)
@@ -214,9 +219,62 @@ def test_a_switch_beyond_the_collective_timeout_is_a_restart() -> None:
 
 
 def test_a_job_whose_sites_are_parted_waits_for_the_repair() -> None:
-    found = a_timeline(touched=True, lost_site=False, running=False)
-    assert (found.detection_s, found.switch_s, found.restart_s) == (600, 0, 600)
-    assert found.lost_steps == pytest.approx((600 + 600 + 200) / 10 + 2 * 0.5 * 360)
+    found = a_timeline(touched=True, lost_site=False, running=False, speed=0.0)
+    assert (found.running, found.detection_s, found.switch_s, found.restart_s) == (False, 600, 0, 600)
+    assert found.lost_steps == pytest.approx((600 + 600 + 200) / 10 + 2 * 360)
+    alone = a_timeline(touched=True, lost_site=False, running=False, speed=0.5)
+    assert (alone.running, alone.back_s) == (True, 600)
+    assert alone.lost_steps == pytest.approx((600 + 600 + 200 + 600) / 10 + 2 * 0.5 * 360)
+
+
+def test_an_elastic_job_goes_on_in_one_site_where_the_others_cannot_be_reached() -> None:
+    """Half of the batch in a step without exchange; a pipeline over sites cannot."""
+    both = "fiber ab + fiber bc"
+
+    def speed(plan: str) -> float:
+        shares = expected(planned(plan, "reliability: {elastic: true}")).states
+        return next(one.speed_percent for one in shares if one.state == both)
+
+    made = planned(DP, "reliability: {elastic: true}")
+    row = made.plans[0]
+    assert row.step_s is not None
+    half = without_sites(*_chosen(DP), frozenset("b"))
+    assert not isinstance(half, Misfit)
+    assert speed(DP) == pytest.approx(50 * row.step_s / one_site(*half).step_s)
+    assert speed(PP) == 0
+
+
+def _chosen(plan: str) -> tuple[Workload, Layout]:
+    net = network(plan, "reliability: {elastic: true}")
+    found = job_traffic(net, "train", promised_states(net))
+    assert isinstance(found, JobTraffic)
+    return found.plans.workload, found.chosen
+
+
+def test_a_demand_is_available_as_often_as_sampled_states_carry_it() -> None:
+    """Both ways round a ring, each sized for all of it: short only when both are cut, or an end is gone."""
+    text = RING % (DP, "use: only", "any-fiber")
+    text = text[: text.index("jobs:")] + "demands: {x: {between: [a, b], gbps: 400}}\npolicy: {survive: [any-fiber]}\n"
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ring.yaml"
+        file.write_text(text, encoding="utf-8")
+        made = api.plan(api.load(file))
+    assert isinstance(made, Plan)
+    (found,) = made.assessment.outlook.available
+    source, good, many = random.Random(3), 0, 400_000
+    down = {"ab": 48 / 8808, "bc": 90 / 8850, "a": 20 / 8780}
+    for _ in range(many):
+        up = {name: source.random() >= share for name, share in down.items()}
+        good += up["a"] and (up["ab"] or up["bc"])
+    assert found.whole_percent == pytest.approx(100 * good / many, abs=0.03)
+    exact = (1 - down["a"]) * (1 - down["ab"] * down["bc"])
+    assert found.whole_percent == found.some_percent == pytest.approx(100 * exact, abs=1e-3)
+    assert found.short_hours_per_year == pytest.approx(8760 * (1 - found.whole_percent / 100))
+
+
+def test_percentages_near_a_hundred_are_not_rounded_up() -> None:
+    shown = [nines(value).text for value in (100.0, 99.9999996, 99.995, 99.86, 50.0)]
+    assert shown == ["100.000", "99.99999960", "99.9950", "99.86", "50.00"]
 
 
 def test_assumptions_tell_defaults_from_what_is_given() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dcplan.model.outages import counts_failures
 from dcplan.model.promises import WITHIN, asking, scheme_of, survived, survived_by
 from dcplan.model.rules.promises import lists
 
@@ -21,7 +22,7 @@ def promises_without_effect(network: Network) -> Iterator[tuple[Loc, str]]:
     for loc, promises in lists(network):
         yield from _in_list(network, loc, promises)
     made = survived(network)
-    counted = any(job.reliability is not None for job in network.jobs.values())
+    counted = counts_failures(network)
     for name, about in network.topology.failures.items():
         if name not in made and not (counted and about.failures_per_year):
             yield ("failures", name), "no `survive` that counts names it"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean
-from dcplan.model.outages import failing
-from dcplan.model.rules.examples import adding, with_change
+from dcplan.model.outages import counts_failures, failing
+from dcplan.model.rules.examples import GOOD, adding, with_change
 from dcplan.training.goodput.joined import losses_of
 from dcplan.training.layout import complete
 from dcplan.training.step import Layout
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 def _reliability(text: str) -> str:
     return adding(f"    reliability: {{{text}}}\n")
 
+
+_NOBODY = with_change("demands:\n  checkpoints: {between: [papillion, lincoln], gbps: 400}\n", "", GOOD)
 
 DEMAND = Rule(
     "DCP440",
@@ -66,23 +68,23 @@ UNUSED_RATE = Rule(
     "DCP444",
     "failures-nobody-counts",
     Severity.WARNING,
-    "How often fibers, circuits, sites and named failures fail enters what is expected of jobs that have"
-    " `reliability`; here no job has.",
+    "How often fibers, circuits, sites and named failures fail enters the availability of demands and what is expected"
+    " of jobs with `reliability`; here nobody sends anything.",
+    with_change("pairs: 4,", "pairs: 4, failures_per_year: 0.5, repair_h: 12,", _NOBODY),
     with_change("pairs: 4,", "pairs: 4, failures_per_year: 0.5, repair_h: 12,"),
-    with_change("pairs: 4,", "pairs: 4, failures_per_year: 0.5, repair_h: 12,", _reliability("")),
 )
 RULES = (DEMAND, NO_EFFECT, CHECKPOINTS, DROPPED, UNUSED_RATE)
 
 
 def check_rates(network: Network) -> Iterator[Finding]:
-    """Rates of failures that no job counts."""
-    if any(job.reliability is not None for job in network.jobs.values()):
+    """Rates of failures that nothing counts."""
+    if counts_failures(network):
         return
     for section, name, about in failing(network):
         if about.failures_per_year is not None:
             span = network.document.locate((section, name, "failures_per_year"), of_key=True)
-            hint = "give the job `reliability: {}`, or leave it out"
-            yield Finding(UNUSED_RATE, span, "`failures_per_year` has no effect: no job has `reliability`", hint)
+            why = "no demand, no job over several sites and none with `reliability`"
+            yield Finding(UNUSED_RATE, span, f"`failures_per_year` has no effect: {why}", "leave it out")
 
 
 def check_job(network: Network, name: str, load: Workload) -> Iterator[Finding]:
@@ -115,10 +117,11 @@ def _idle(job: Job, load: Workload) -> Iterator[tuple[str, str]]:
     about = job.reliability
     if about is None:
         return
+    alone = len({share.site for share in load.shares}) == 1
     if about.host_repair_h is None:
-        for key in ("spare_hosts", "elastic", "hardware_percent"):
+        for key in ("spare_hosts", "hardware_percent", *(("elastic",) if alone else ())):
             yield f"reliability.{key}", "without `host_repair_h` there is always another host"
-    if len({share.site for share in load.shares}) == 1:
+    if alone:
         for key in ("switch_s", "collective_timeout_s"):
             yield f"reliability.{key}", "the job stays in one site"
     if about.checkpoint.local_gb_per_s is None:
