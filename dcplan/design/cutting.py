@@ -74,6 +74,8 @@ class Task:
     """States that stand in the master with their traffic, counted demands on few routes."""
     paired: bool = False
     """The master counts the routes of demands on two ways."""
+    floor_usd: float | None = None
+    """No design over any ways costs less, where the task holds only some; none where it holds all of them."""
 
     @property
     def protected(self) -> dict[int, Sequence[Way]]:

@@ -16,6 +16,7 @@ from dcplan.design.cutting import Task, cuts_of, root, start
 from dcplan.design.few import Few, counted
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
+from dcplan.design.generation import can_generate, generated
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.problem import Problem, problem
@@ -27,11 +28,11 @@ from dcplan.design.routing import too_late
 from dcplan.design.solver import require
 from dcplan.design.spectrum import Misfit, assign, used_slots
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways import Ways, ways_of
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.cutting import Held, Loop
     from dcplan.design.problem import Choice
@@ -46,6 +47,12 @@ RELAXED = 0.2
 """Share of the time limit that a relaxation alone may take."""
 REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
+SOME_WAYS = "not all ways were considered"
+"""Why a search ends where its bound is over more ways than it takes."""
+MANY_WAYS = 4000
+"""Of all demands on two ways at once together: of more than these, some are generated instead."""
+GENERATING = 0.3
+"""Share of the time in which ways of demands on two at once are generated."""
 REROUTE_SHARE = 0.4
 """Share of time and nodes in which relight first finds what scheme reroute would buy."""
 
@@ -166,7 +173,7 @@ def _result(
         fixed = _without_retuning(task, lightpaths)
         task = _held(listed, task, fixed.late) if fixed and fixed.late else task
         found = relit(task, partial(_held, listed), fixed, lightpaths, demands)
-        capped = _capped(task.problem, listed)
+        capped = _capped(task, listed)
         if isinstance(found, Infeasible):
             return replace(found, reason="; ".join((found.reason, *capped)))
         return replace(found, assumptions=(*found.assumptions, *capped))
@@ -251,34 +258,46 @@ def least_usd(
 
 
 def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int, Ways]]:
-    ways = _listed(made, sorted(made.protected), until)
     task = Task(
         problem=made,
         slots=whole_slots(made),
-        ways={d: listed.ways for d, listed in ways.items()},
+        ways={},
         solver=options.solver,
         gap=options.gap,
         until=until,
         say=options.progress or (lambda _: None),
     )
-    return task, ways
+    listed = _listed(made, sorted(made.protected), until, few=can_generate(made))
+    task = replace(task, ways={d: ways.ways for d, ways in listed.items()})
+    all_listed = len(listed) == len(made.protected) and all(ways.complete for ways in listed.values())
+    if all_listed or not can_generate(made):
+        return task, listed
+    many = sorted(made.protected)
+    task = generated(replace(task, until=until.within(GENERATING * until.left_s)), many)
+    listed |= {d: Ways(tuple(task.ways[d]), complete=False) for d in many if task.ways[d]}
+    listed |= _listed(made, [d for d in many if d not in listed], until)
+    return replace(task, until=until, ways={d: ways.ways for d, ways in listed.items()}), listed
 
 
-def _listed(made: Problem, demands: Iterable[int], until: Until) -> dict[int, Ways]:
-    """The ways of demands; each has its part of the time that is left."""
+def _listed(made: Problem, demands: Sequence[int], until: Until, *, few: bool = False) -> dict[int, Ways]:
+    """The ways of demands; each has its part of the time that is left. few: no more once they are many."""
     found: dict[int, Ways] = {}
-    wanted = tuple(demands)
-    for rank, d in enumerate(wanted):
-        mine = until.within(until.left_s / (2 * (len(wanted) - rank)))
+    for rank, d in enumerate(demands):
+        mine = until.within(until.left_s / (2 * (len(demands) - rank)))
         found[d] = ways_of(made, made.demands[d], mine)
+        if few and (not found[d].complete or sum(len(ways.ways) for ways in found.values()) > MANY_WAYS):
+            break
     return found
 
 
-def _capped(made: Problem, ways: Mapping[int, Ways]) -> tuple[str, ...]:
+def _capped(task: Task, listed: Mapping[int, Ways]) -> tuple[str, ...]:
+    made, some = task.problem, [d for d, ways in sorted(listed.items()) if not ways.complete]
+    if task.floor_usd is not None:
+        number = sum(len(listed[d].ways) for d in some)
+        what = f"two ways at once: {number} ways that a relaxation would take were considered for {len(some)} demands"
+        return (f"{what}, there are more; the bound is over all, without a certificate",)
     return tuple(
-        f"{made.demands[d].id}: the {len(listed.ways)} shortest ways were considered, there are more"
-        for d, listed in sorted(ways.items())
-        if not listed.complete
+        f"{made.demands[d].id}: the {len(listed[d].ways)} shortest ways were considered, there are more" for d in some
     )
 
 
@@ -336,12 +355,12 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
         sized = size_all(task, known, begun)
         begun = None
         if isinstance(sized, Infeasible):
-            return replace(sized, reason="; ".join((sized.reason, *_capped(made, listed))))
+            return replace(sized, reason="; ".join((sized.reason, *_capped(task, listed))))
         if sized is None:
-            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=_capped(made, listed)))
+            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=_capped(task, listed)))
         known = sized.cuts
         if not repairs:
-            bound, basis = sized.bound_usd, (task, sized.cuts)
+            bound, basis = min(sized.bound_usd, task.floor_usd or sized.bound_usd), (task, sized.cuts)
         routing = routed(task, sized.counts, cuts_of(sized.cuts))
         late = [d for d in too_late(made, routing) if d not in task.ways]
         if late:
@@ -349,7 +368,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
             continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, basis, repairs, task, _capped(made, listed))
+            return _Answer(sized, channels, routing, bound, basis, repairs, task, _capped(task, listed))
         fiber = channels.fiber
         repairs = (*repairs, fiber)
         task.say(f"channels do not fit on {fiber}, solving again with less of its band")
@@ -368,9 +387,10 @@ def _design(
     wavelengths = wavelengths_of(made, sized.counts)
     lit = lit_fibers(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    certificate = certify(*answer.basis)
+    certificate = certify(*answer.basis) if task.floor_usd is None else None
     certified_usd = certificate.bound_usd if certificate else 0.0
-    known = Known(answer.bound_usd, sized.reason, answer.repairs, certified_usd)
+    reason = sized.reason if task.floor_usd is None or sized.reason != "proven" else SOME_WAYS
+    known = Known(answer.bound_usd, reason, answer.repairs, certified_usd)
     pairs = {one.fiber: one.pairs for one in lit}
     bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, answer.routing)
     return Design(

@@ -75,7 +75,7 @@ def protect(
         demand = problem.demands[d]
         risks = [risk(problem, demand, way) for way in listed]
         pairs = risk_pairs(chain_risks(problem, demand, listed))
-        mine = {pair: program.column(f"x{d}i{i}", upper=1) for i, pair in enumerate(pairs)}
+        mine = {pair: program.column(f"x{d}i{i}") for i, pair in enumerate(pairs)}
         program.row(f"split{d}", dict.fromkeys([*mine.values(), *spare.get(d, ())], 1.0), 1, 1)
         shares |= {(d, *pair): column for pair, column in mine.items()}
         carried: dict[Risk, dict[int, float]] = {one: {} for pair in mine for one in pair}

@@ -1,0 +1,114 @@
+"""Ways of demands on two at once that are generated: couples by brute force, the bound over all ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcplan.design import engine
+from dcplan.design.circuits import lightpaths_of
+from dcplan.design.cutting import Task, root, start
+from dcplan.design.disjoint import cheapest_couple
+from dcplan.design.engine import Options, design
+from dcplan.design.formulation import USD, whole_slots
+from dcplan.design.generation import generated
+from dcplan.design.limits import Until
+from dcplan.design.problem import problem
+from dcplan.design.protection import risk
+from dcplan.design.result import Infeasible
+from dcplan.design.verify import verify
+from dcplan.design.ways import ways_of
+from dcplan.model.states import promised_states
+from tests.design import factory
+from tests.design.test_circuits import network
+
+PROMISES = ["any-fiber", "any-shared-risk", "any-site", "any-two-fibers"]
+
+
+@st.composite
+def meshes(draw):
+    """Four to six sites, a ring and chords as circuits, some in one duct, capacity short in some."""
+    sites = "abcdef"[: draw(st.integers(4, 6))]
+    pairs = [*zip(sites, sites[1:] + sites[:1], strict=True)]
+    pairs += draw(st.lists(st.sampled_from(list(combinations(sites, 2))), max_size=4))
+    circuits = {}
+    for i, ends in enumerate(pairs):
+        small = {"gbps": 100, "usd": draw(st.integers(1, 9)), "most": draw(st.sampled_from([2, 9]))}
+        duct = draw(st.sampled_from([[], [], ["duct"]]))
+        circuits[f"c{i}"] = {
+            "ends": list(ends), "latency_ms": 1, "modules": {"s": small, "l": {"gbps": 400, "usd": 20}},
+            **({"shared_risk": duct} if duct else {}),
+        }  # fmt: skip
+    survive = draw(st.lists(st.sampled_from(PROMISES), min_size=1, max_size=2, unique=True))
+    asked = draw(st.lists(st.sampled_from(list(combinations(sites, 2))), min_size=1, max_size=3, unique=True))
+    net = network(sites, circuits, [], {"scheme": "one-plus-one", "survive": survive, "parted": "excuse"})
+    demands = [factory.demand(net, f"d{i}", a, b, draw(st.integers(20, 150))) for i, (a, b) in enumerate(asked)]
+    return net, [replace(demand, scheme="one-plus-one") for demand in demands]
+
+
+def posed(net, demands):
+    return problem(net, (), lightpaths_of(net), demands, promised_states(net))
+
+
+def task_of(made, ways):
+    return Task(made, whole_slots(made), ways, "highs", 1e-6, Until(), lambda _: None)
+
+
+def apart(made, demand, one, other):
+    return one.lightpaths != other.lightpaths and set(risk(made, demand, one)).isdisjoint(risk(made, demand, other))
+
+
+@settings(max_examples=60, deadline=None)
+@given(meshes(), st.data())
+def test_cheapest_couple_is_that_of_all(mesh, data):
+    made = posed(*mesh)
+    each = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.5])
+    prices = [data.draw(each) for _ in made.lightpaths]
+    for demand in made.demands:
+        ways = ways_of(made, demand).ways
+        cost = {way.hops: sum(prices[i] for i in way.lightpaths) for way in ways}
+        best = min(
+            (cost[a.hops] + cost[b.hops] for a, b in combinations(ways, 2) if apart(made, demand, a, b)), default=inf
+        )
+        found = cheapest_couple(made, demand, prices)
+        assert found.price == pytest.approx(best)
+        assert found.least <= found.price
+        if found.ways:
+            assert apart(made, demand, *found.ways)
+            assert sum(cost[way.hops] for way in found.ways) == pytest.approx(found.price)
+
+
+@settings(max_examples=40, deadline=None)
+@given(meshes())
+def test_bound_is_no_less_than_the_relaxation_over_all_ways(mesh):
+    """And no more than the optimum, see below: the relaxation with inequalities rounded lies between the two."""
+    made = posed(*mesh)
+    listed = {d: ways_of(made, demand).ways for d, demand in enumerate(made.demands)}
+    every = start(task_of(made, listed), rounding=False)
+    found = generated(task_of(made, {}), range(len(made.demands)))
+    assert (found.floor_usd is not None) == root(every)
+    if found.floor_usd is not None:
+        assert found.floor_usd * USD >= every.linear.objective * (1 - 1e-5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(meshes())
+def test_designs_over_generated_ways(mesh):
+    net, demands = mesh
+    paths, states = lightpaths_of(net), promised_states(net)
+    whole = design(net, (), paths, demands, states, Options(gap=0.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "MANY_WAYS", 0)
+        found = design(net, (), paths, demands, states, Options(gap=0.0))
+    assert isinstance(found, Infeasible) == isinstance(whole, Infeasible)
+    if isinstance(found, Infeasible) or isinstance(whole, Infeasible):
+        return
+    assert verify(net, (), paths, demands, states, found) == ()
+    assert found.proof.bound_usd <= whole.cost_usd * (1 + 1e-9)
+    assert found.cost_usd >= whole.cost_usd * (1 - 1e-9)
+    assert (found.proof.status == "optimal") == (found.proof.gap <= 1e-9)
