@@ -12,6 +12,7 @@ from dcplan.design.traffic import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM
 from dcplan.optics.limits import left_out
 from dcplan.planfile import FORMAT, Assumption, CircuitInfo, FiberInfo, Plan, PlanRow, PlanState, SiteInfo
+from dcplan.training.transport.packets import DEVICE_US, packet
 from dcplan.units import significant
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         goodput=row.goodput,
         quality=healthy.quality,
         collective=row.collective,
+        transport=row.transport,
     )
 
 
@@ -234,6 +236,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
             )
         )
         stated += _about_work(job.plans.workload, file)
+        stated += _about_transport(job)
         stated += [
             Assumption(
                 f"latency of {job.job}, {a} - {b}",
@@ -285,6 +288,28 @@ def _about_light(policy: Policy, file: str) -> list[Assumption]:
         each = f"{policy.ripple_db_per_span:g} dB per span, {policy.equalisation_db_per_line:g} dB per line"
         stated.append(Assumption("ripple and equalisation", each, file, "low"))
     return stated
+
+
+def _about_transport(job: JobTraffic) -> Iterator[Assumption]:
+    """How the bytes of a job travel, where it says so."""
+    said = job.plans.workload.transport
+    if said is None:
+        return
+    form = packet(said)
+    parts = [
+        said.protocol,
+        f"{form.payload_bytes} of {form.wire_bytes} bytes on the wire are payload",
+        *([f"{said.ec_parity} parity packets for {said.ec_data}"] if said.protocol == "ec" else []),
+        f"{said.packet_loss:g} of the packets lost",
+        f"{said.flows:,} flows between two sites" if said.flows else "a flow for each accelerator",
+        f"windows of {said.window_mb:g} MB" if said.window_mb is not None else "windows as large as it takes",
+        *(["lossless ports"] if said.pauses else []),
+    ]
+    yield Assumption(f"transport of {job.job}", ", ".join(parts), "the topology file or its defaults", "high")
+    if said.encryption != "none":
+        value = f"{DEVICE_US[said.encryption]:g} µs one way"
+        source = "1 to 3 µs for MACsec, by its vendors; taken for all"
+        yield Assumption(f"{said.encryption} of {job.job}", value, source, "low")
 
 
 def _retuning(design: Design) -> Iterator[Assumption]:

@@ -21,6 +21,7 @@ from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.goodput.chain import Goodput
 from dcplan.training.quality import Quality
 from dcplan.training.step import Memory, Terms
+from dcplan.training.transport.carried import Carried
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -108,6 +109,8 @@ class PlanRow:
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
     collective: str = ""
     """How its sites sum gradients; empty where they are fewer than three, or do not."""
+    transport: tuple[Carried, ...] = ()
+    """What each pair of sites carries, healthy and in its worst promised failure; none where the job says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ NOISE_BANDWIDTH_GHZ = 12.5
 
 SUFFIXES: dict[str, str] = {
     "km": "km", "m": "m", "ms": "ms", "us": "µs", "s": "s", "h": "h", "years": "years",
-    "ghz": "GHz", "thz": "THz", "gbd": "GBd", "gbps": "Gb/s", "tbps": "Tb/s", "gb": "GB", "bytes": "bytes",
+    "ghz": "GHz", "thz": "THz", "gbd": "GBd", "gbps": "Gb/s", "tbps": "Tb/s", "gb": "GB", "mb": "MB", "bytes": "bytes",
     "db": "dB", "dbm": "dBm", "db_per_km": "dB/km", "ps": "ps", "ps_nm": "ps/nm", "ps_nm_km": "ps/(nm km)",
     "ps_nm2_km": "ps/(nm² km)", "ps_sqrt_km": "ps/√km", "um2": "µm²", "per_w_km": "1/(W km)",
     "w": "W", "kw": "kW", "mw": "MW",

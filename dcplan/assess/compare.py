@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.model.states import HEALTHY
@@ -13,6 +13,7 @@ from dcplan.training.goodput.joined import losses_of
 from dcplan.training.place import places
 from dcplan.training.step import Layout, Links, StepTime
 from dcplan.training.sync import across_sites
+from dcplan.training.transport.links import on_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
     from dcplan.training.step import Workload
+    from dcplan.training.transport.carried import Carried
 
     LinksIn = Callable[[State, Mapping[Pair, float]], Links]
 
@@ -39,6 +41,8 @@ class Compared:
     """Largest rate over pairs of sites at which the healthy target holds; none where no rate is enough [Gb/s]."""
     goodput: Goodput | None
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
+    transport: tuple[Carried, ...]
+    """Each pair of sites healthy, then in the promised failure that leaves it least, where that is less."""
 
     @property
     def overhead_percent(self) -> float:
@@ -59,28 +63,24 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
     mine = {state.name for state in job.states}
     target = network.jobs[job.job].targets.max_overhead_percent
     losses = losses_of(network, job.workload)
+    hit = [one for one in states if not one.healthy and one.name in mine and one.sites.isdisjoint(job.sites)]
     found = []
     for layout in job.layouts:
         load = job.load_of(layout)
         needed = needed_rates(load, layout, job.latency_ms, target)
         alone, pattern = one_site(load, layout), cross_site_gb(load, layout)
-        healthy = step_time(load, layout, links_in(HEALTHY, pattern))
+        seen = [(state.name, links_in(state, pattern)) for state in (HEALTHY, *hit)]
+        healthy, *failures = (step_time(load, layout, links) for _, links in seen)
         found.append(
             Compared(
                 layout=layout,
                 collective=_collective(load, layout),
                 alone=alone,
                 healthy=healthy,
-                overhead_worst_percent=_worst_overhead_percent(
-                    alone.step_s,
-                    [
-                        step_time(load, layout, links_in(state, pattern)).step_s
-                        for state in states
-                        if not state.healthy and state.name in mine and state.sites.isdisjoint(job.sites)
-                    ],
-                ),
+                overhead_worst_percent=_worst_overhead_percent(alone.step_s, [step.step_s for step in failures]),
                 needed_gbps=None if needed is None else max(needed.values(), default=0.0),
                 goodput=None if losses is None else goodput(losses, layout, healthy),
+                transport=_transport(load, layout, seen),
             )
         )
     return tuple(sorted(found, key=lambda row: row.rank))
@@ -90,6 +90,28 @@ def _collective(load: Workload, layout: Layout) -> str:
     if layout.across != "dp" or len({share.site for share in load.shares}) < 3:
         return ""
     return across_sites(load, layout, places(load, layout)).kind
+
+
+def _transport(load: Workload, layout: Layout, seen: Sequence[tuple[str, Links]]) -> tuple[Carried, ...]:
+    """What the pairs of sites carry; of the failures, that in which a pair carries least, then waits longest."""
+    if load.transport is None:
+        return ()
+    (healthy, links), *failures = seen
+    worst: dict[Pair, Carried] = {}
+    for name, in_failure in failures:
+        for one in on_pairs(load, layout, in_failure):
+            if one.ends not in worst or _poor(one) < _poor(worst[one.ends]):
+                worst[one.ends] = replace(one, state=name)
+    found = []
+    for one in on_pairs(load, layout, links):
+        found.append(replace(one, state=healthy))
+        if one.ends in worst and _poor(worst[one.ends]) < _poor(one):
+            found.append(worst[one.ends])
+    return tuple(found)
+
+
+def _poor(one: Carried) -> tuple[float, float]:
+    return (round(one.usable_gbps, 6), -round(one.latency_ms, 9))
 
 
 def _worst_overhead_percent(alone_s: float, steps_s: Sequence[float]) -> float | None:

@@ -16,6 +16,7 @@ from dcplan.training.engine import needed_rates, one_site, step_time, without_si
 from dcplan.training.patterns import DIRECT, OPEN, Collective
 from dcplan.training.search import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
+from dcplan.training.transport.advice import too_slow
 from dcplan.training.workload import workload
 from dcplan.units import rate
 
@@ -312,7 +313,8 @@ def _too_slow(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> In
         f"{overhead:.2f} % slower than one site with unlimited rate, at {latency_ms[a, b]:.2f} ms one way between "
         f"{a} and {b}{_looser(network, plans, wanted)}"
     )
-    return Infeasible("latency", reason, ())
+    slow = too_slow(plans.workload, wanted, latency_ms, targets.max_overhead_percent)
+    return Infeasible("latency", f"{reason}; {slow.in_words}" if slow else reason, ())
 
 
 def _looser(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> str:

@@ -25,6 +25,7 @@ from dcplan.model.fields import Name
 from dcplan.model.outer import OuterSteps, Sync, misplaced
 from dcplan.model.period import Period, Share
 from dcplan.model.reliability import Failing, Reliability
+from dcplan.model.transport import Transport
 
 Frequency = Annotated[float, Field(ge=180, le=240)]
 Length = Annotated[float, Field(gt=0, le=50_000)]
@@ -334,6 +335,8 @@ class Job(Strict):
     """Tokens of the whole run; with it, its days and accelerator hours are worked out."""
     accelerator_usd_per_h: NotNegative | None = None
     """Price of one accelerator [US$/h]; with `train_tokens`, what the run costs."""
+    transport: Transport | None = None
+    """How its bytes travel between sites; without it, every bit that is lit carries payload."""
     survive: list[Promise] | None = None
     """Failures that this job survives, in place of the policy's."""
     scheme: Literal["none", "reroute", "one-plus-one"] | None = None

@@ -6,7 +6,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from dcplan.report import goodput, learning
+from dcplan.report import goodput, learning, transport
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
 from dcplan.training.step import Terms
@@ -54,6 +54,7 @@ def view(name: str, rows: Iterable[PlanRow]) -> View:
     own = {job: [row for row in ordered if row.job == job] for job in jobs}
     facts = tuple(_fact(job, own[job]) for job in jobs)
     tables = tuple(table for i, job in enumerate(jobs) for table in _tables(job, own[job], explained=i == 0))
+    tables += tuple(transport.tables(ordered))
     return View("steps", name, facts, (*_notices(own.values()), *learning.notices(ordered)), tables)
 
 

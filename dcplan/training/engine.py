@@ -15,6 +15,7 @@ from dcplan.training.place import places, site_ranks
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms
 from dcplan.training.tiers import without
+from dcplan.training.transport.links import usable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
     Source: Narayanan et al. 2021 (SC21) and Korthikanti et al. 2022 for the sum; each part is documented where it is
     made. MFU counts causal attention half, full attention whole and no recompute, over the peak in the job's precision.
     """
-    terms, extra = step_terms(workload, layout, links)
+    terms, extra = step_terms(workload, layout, usable(workload, layout, links))
     flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch, workload.attention)
     peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
     step_s = terms.total_s
@@ -56,9 +57,9 @@ def one_site(workload: Workload, layout: Layout) -> StepTime:
     """The same plan with all accelerators in one site: what crosses sites goes over the scale-out network instead.
 
     That is the step time at infinite rate and no latency, where only the NICs limit the exchange, which is direct: no
-    site is a hub where there is one site.
+    site is a hub where there is one site. Transport is that between sites, so none of it is left.
     """
-    near = replace(workload, collective=DIRECT)
+    near = replace(workload, collective=DIRECT, transport=None)
     return step_time(near, layout, no_distance(near))
 
 
@@ -67,7 +68,8 @@ def needed_rates(
 ) -> dict[Pair, float] | None:
     """The least rates between sites [Gb/s], proportional to the bytes of each pair, that keep the promised overhead.
 
-    Overhead is step time over `one_site` minus one. Found by bisection on the common factor, for the step time never
+    Rates are those on the wire, headers and what is sent again included. Overhead is step time over `one_site` minus
+    one. Found by bisection on the common factor, for the step time never
     rises with rate; the returned rates keep the promise, rates smaller by 10⁻⁶ do not. None when not even infinite
     rates do, for latency alone costs more, or a pair has no path; empty when nothing crosses sites.
     """
@@ -80,7 +82,8 @@ def needed_rates(
 
     def holds(factor: float) -> bool:
         rates = {ends: size * factor for ends, size in pairs.items()}
-        return step_terms(workload, layout, Links(rates, latency_ms))[0].total_s <= limit
+        links = usable(workload, layout, Links(rates, latency_ms))
+        return step_terms(workload, layout, links)[0].total_s <= limit
 
     if not holds(math.inf):
         return None

@@ -13,6 +13,7 @@ from dcplan.training.machine import peak_tflops
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.search import any_fits
 from dcplan.training.step import Misfit
+from dcplan.training.transport import rules as transport
 from dcplan.training.workload import joined, sequences
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ BORROWED = Rule(
 )
 
 RULES: tuple[Rule, ...] = (
-    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *goodput.RULES
+    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *goodput.RULES,
+    *transport.RULES,
 )  # fmt: skip
 _OF_KIND = {"layout": LAYOUT, "batch": BATCH, "memory": MEMORY, "sites": SITES}
 _HINTS = {
@@ -154,6 +156,7 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
         return
     yield from _accelerators(network, at, load)
     yield from goodput.check_job(network, name, load)
+    yield from transport.check(network, at, job, load)
     if isinstance(job.plans, str):
         misfit = any_fits(load)
         if misfit:

@@ -13,6 +13,7 @@ from dcplan.training.patterns import DIRECT, Collective
 if TYPE_CHECKING:
     from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
     from dcplan.model.network import Pair, SiteId
+    from dcplan.model.transport import Transport
     from dcplan.training.outer import Outer
     from dcplan.training.quality import Quality
 
@@ -48,6 +49,8 @@ class Workload:
     """causal or full."""
     expert_imbalance: float = 1.0
     """Tokens of the fullest expert parallel rank over the mean."""
+    transport: Transport | None = None
+    """How bytes travel between its sites; None: every bit that is lit carries payload."""
     answers: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What functions of this workload gave before; see `remember`."""
 
@@ -61,7 +64,8 @@ class Workload:
 class Links:
     """What a job sees of the network in one state: rate and one-way latency for each pair of its sites.
 
-    rate_gbps: in each direction, the part that is this job's. Absent pair: no path.
+    rate_gbps: in each direction, the part that is this job's. Absent pair: no path. Both are those of the network; see
+    `transport.links.usable` for what is left of them.
     """
 
     rate_gbps: Mapping[Pair, float]

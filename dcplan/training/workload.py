@@ -51,6 +51,7 @@ def joined(network: Network, job_name: str) -> Workload | str:
         attention=job.attention,
         expert_imbalance=job.expert_imbalance,
         shares=tuple(shares),
+        transport=job.transport if job.transport and job.transport.said else None,
     )
 
 
