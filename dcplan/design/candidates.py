@@ -109,7 +109,7 @@ def state_latency_ms(network: Network, state: State, a: SiteId, b: SiteId) -> fl
     graph = latency_graph(network)
     passing = crossable_sites(network) - state.sites
     best = shortest(graph, a, b, passing, len(graph), without=state.fibers)
-    return None if best is None else sum(network.fiber_latency_ms(fiber) for fiber in best.fibers)
+    return None if best is None else sum(network.edge_latency_ms(edge) for edge in best.fibers)
 
 
 def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:

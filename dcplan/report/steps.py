@@ -63,7 +63,9 @@ def _fact(job: str, rows: list[PlanRow]) -> Fact:
     if not fitting or fitting[0].step_s is None:
         return Fact(job, "no parallelism plan fits", {"fitting": 0}, "FAIL")
     best = fitting[0]
-    text = f"{best.plan} is fastest: {duration(best.step_s or 0.0)} a step"
+    apart = best.quality is None and any(row.quality for row in fitting)
+    how = "is the fastest that synchronises every step" if apart else "is fastest"
+    text = f"{best.plan} {how}: {duration(best.step_s or 0.0)} a step"
     if best.overhead_percent is not None:
         text += f", {significant(best.overhead_percent)} % slower than in one site"
     text += f"; {count(len(fitting), 'plan')} {'fits' if len(fitting) == 1 else 'fit'}"

@@ -2,7 +2,7 @@
 
 A site pushes what it has learned every H_1 of its own steps and takes the server's weights when they come; it waits
 for nobody, so that unequal sites each go at their own pace. A server of tier l pushes on every H_l of its periods.
-Weights come down as gradients go up, in as many bits.
+What changed in its weights comes down as gradients go up, in as many bits.
 Source: Dean et al. 2012 (DistBelief, Downpour SGD); Ho et al. 2013 for staleness.
 """
 
