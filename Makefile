@@ -3,7 +3,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test accept gnpy bench golden schema readme report clean
+.PHONY: help install demo check test accept gnpy bench golden schema readme calibrate report clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ schema: install  ## rewrite dcplan.schema.json and plan.schema.json
 
 readme: install  ## rewrite the output that the README quotes
 	@$(BIN)/python -m tests.readme_blocks
+
+calibrate: install  ## fit the calibrations anew on the runs that they name; read the diff before committing
+	@$(BIN)/python -m tests.calibrate
 
 report: install  ## render the report of every shipped topology to stdout
 	@for file in topologies/*.yaml; do $(BIN)/dcplan plan $$file || exit $$?; done

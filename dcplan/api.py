@@ -15,6 +15,7 @@ from dcplan.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from dcplan.accuracy.compare import Comparison
     from dcplan.assess.ecmp import Ecmp
     from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
@@ -116,6 +117,13 @@ def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]
         plans = at_rates(network, plans, links)
         rows += rows_of(plans, None, compare(network, plans, states[:1], partial(_same, links)))
     return tuple(rows)
+
+
+def accuracy(sets: Iterable[str] = ()) -> tuple[Comparison, ...]:
+    """The training model against published runs: the named sets, or all that ship. UsageError for an unknown name."""
+    from dcplan.accuracy.compare import comparisons
+
+    return comparisons(sets)
 
 
 def _same(links: Links, _state: State, _pattern: Mapping[Pair, float]) -> Links:

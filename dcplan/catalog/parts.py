@@ -370,13 +370,15 @@ class Calibration(Part):
     step_ms: NotNegative = 0.0
     """Fixed time per step: data, logging, clipping [ms]."""
     moe_efficiency: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Further factor on grouped expert products."""
+    """Further factor on products of routed experts of inner size 2,048; nearer to 1 for larger ones."""
     precision: Literal["bf16", "fp8", "fp4"] = "bf16"
     """Precision of the matrix products."""
     software_year: int
     """Year of the software stack that was measured."""
     fitted_on: tuple[str, ...]
     """Ids of the published records it was fitted on; empty: an estimate, and its evidence says so."""
+    fitted_constants: tuple[str, ...] = ()
+    """Those of the constants above that were fitted on them; the others are estimates or copied, as note says."""
     fitted_accelerators: tuple[str, ...] = ()
     """Catalog ids of the accelerators that those records were measured on."""
     fitted_hidden: tuple[int, int] | None = None

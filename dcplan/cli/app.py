@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Check a plan anew, without a solver.",
     "optics": "Print span tables and link budgets of every lightpath candidate.",
     "steps": "Print every parallelism plan of every job, side by side.",
+    "accuracy": "Compare predicted step times, memory and efficiency with published training runs.",
     "explain": "Explain a finding, or a constant of optics: value, formula, source, trust.",
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
     "import": "Write a topology file from the files of another program: GNPy.",

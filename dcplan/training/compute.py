@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from dcplan.training.machine import Machine
     from dcplan.training.step import Tile, Workload
 
+FLASH_EFFICIENCY = 0.75
+"""Rate of flash attention over that of large matrix products: about 640 TFLOP/s forward and 560 backward where those
+reach 750 to 800 on an H100 (FlashAttention-3, Shah et al. 2024, figures 5 and 6, from memory)."""
+MOE_FFN = 2048
+"""Inner size of the experts that a calibration's moe_efficiency is for."""
 FLASH_BACKWARD = 2.5
 """Products in the backward pass of flash attention over those in the forward (Dao 2023: five against two)."""
 
@@ -146,16 +151,26 @@ def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> C
 
 
 def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool, skew: float) -> float:
+    """Products of every token at the rate of large ones, those of routed experts slower by 1 + (1/e − 1) w/f.
+
+    e = moe_efficiency, reached by experts of inner size w = 2,048 (DeepSeek-V3); f = inner size of these; skew: tokens of
+    the fullest rank over the mean. To route, gather, pad and cast a token costs the same however large its experts are,
+    their products grow with f: DeepSeek-V3 (2,048) and Grok-1 (32,768) run at 17 and 54 % of peak on the same H100
+    (NVIDIA dgxc-benchmarking).
+    """
     size = shapes.layer_size(model, moe=moe)
     dense = 2 * tokens * (size.met - size.met_experts) / tile.tp / machine.gemm_flops
-    return dense + 2 * tokens * skew * size.met_experts / tile.tp / machine.moe_flops
+    if not moe:
+        return dense
+    slower = 1 + (1 / machine.moe_efficiency - 1) * MOE_FFN / (model.moe_ffn or model.ffn)
+    return dense + slower * 2 * tokens * skew * size.met_experts / tile.tp / machine.gemm_flops
 
 
 def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machine: Machine) -> tuple[float, float]:
     """Time of its products and bytes of its softmax. Flash skips the masked half and keeps scores on chip."""
     full = 2 * tokens * s * shapes.attention_width(model) / tile.tp / machine.bf16_flops
     if machine.modern:
-        return full / 2, 0.0
+        return full / 2 / FLASH_EFFICIENCY, 0.0
     return full, 13 * tokens * s * model.heads / tile.tp
 
 

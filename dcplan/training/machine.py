@@ -25,8 +25,8 @@ class Machine:
     """Matrix products of linear layers, in the precision of the job [FLOP/s]."""
     bf16_flops: float
     """Attention core and logits, which stay in bf16 [FLOP/s]."""
-    moe_flops: float
-    """Grouped products of routed experts [FLOP/s]."""
+    moe_efficiency: float
+    """Further factor on the products of routed experts of inner size 2,048; see `compute.MOE_FFN`."""
     operand_bytes: float
     """An element of what matrix products take in: weights and gathered tokens. What they give is bf16."""
     dispatch_bytes: float
@@ -69,7 +69,7 @@ def machine(share: Share, precision: str) -> Machine:
     return Machine(
         gemm_flops=gemm,
         bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * plain.gemm_efficiency,
-        moe_flops=gemm * fitted.moe_efficiency,
+        moe_efficiency=fitted.moe_efficiency,
         operand_bytes=PRECISIONS[precision].operand_bytes,
         dispatch_bytes=PRECISIONS[precision].dispatch_bytes,
         hbm=part.hbm_tb_per_s * 1e12 * fitted.memory_efficiency,

@@ -110,7 +110,7 @@ BORROWED = Rule(
     Severity.WARNING,
     "The catalog has no calibration for this accelerator; step times use that of the nearest one and are extrapolated.",
     adding(_OWN_ACCELERATOR + "}\n", _OWN_JOB),
-    adding(_OWN_ACCELERATOR + ", calibration: blackwell-2025}\n", _OWN_JOB),
+    adding(_OWN_ACCELERATOR + ", calibration: gb200}\n", _OWN_JOB),
 )
 
 RULES: tuple[Rule, ...] = (

@@ -150,6 +150,23 @@ class Window:
     stagger_s: float
     """How much later than its neighbour a stage has its gradients: tB / v [s]."""
     overlap: bool
+    chunks: int = 1
+    """Virtual stages: in an interleaved schedule the gradients of each go off when its last microbatch is through."""
+    spacing_s: float = 0.0
+    """From one of them to the next: p backward passes of one virtual stage, p tB / v [s]."""
+
+    def exposed_s(self, cost_s: float, window_s: float, buckets: int) -> float:
+        """What of an exchange inside a site is not hidden behind `window_s` or, interleaved, behind later chunks."""
+        return self.chunked_s(cost_s) if self.chunks > 1 else exposed_s(cost_s, window_s, buckets)
+
+    def chunked_s(self, cost_s: float) -> float:
+        """What is left of chunks that go off one after another: max(C/v, C − (v−1) p tB/v) [s].
+
+        An interleaved schedule runs the last p microbatches through one virtual stage, then through the one before
+        it; the gradients of a virtual stage are complete after p of its backward passes, and only those of the last
+        one have nothing to hide behind. Source: Megatron-LM core/pipeline_parallel/schedules.py, grad_sync_func.
+        """
+        return max(cost_s / self.chunks, cost_s - (self.chunks - 1) * self.spacing_s)
 
 
 def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
@@ -163,7 +180,7 @@ def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
     if not window.overlap:
         times, gathers = m if layout.sharding >= 2 else 1, 2 * m if layout.sharding == 3 else 1
         return times * work.reduce_s + work.mirror_s + work.cross_s + gathers * work.gather_s
-    last = _last_backward_s(layout, work, window) + exposed_s(work.gather_s, window.forward_s, work.buckets)
+    last = _last_backward_s(layout, work, window) + window.exposed_s(work.gather_s, window.forward_s, work.buckets)
     if layout.sharding == 3:
         both = window.forward_s + window.backward_s
         return last + (m - 1) * exposed_s(2 * work.gather_s + work.reduce_s, both, work.buckets)
@@ -175,20 +192,22 @@ def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
 def _last_backward_s(layout: Layout, work: Reduction, window: Window) -> float:
     """What the last microbatch's backward pass does not hide of the exchange on the NICs."""
     nics = work.reduce_s + work.mirror_s + work.cross_s + (work.gather_s if layout.sharding == 3 else 0.0)
-    return exposed_s(nics, window.backward_s, work.buckets)
+    return window.exposed_s(nics, window.backward_s, work.buckets)
 
 
 def across_s(layout: Layout, work: Reduction, window: Window, wan_s: float) -> float:
     """Exposed exchange across sites in one step, beyond what the NICs expose anyway, latency apart [s].
 
     max(backlog, C/(p buckets)) less what the NICs expose, C = time on the links [s]: the last bucket has nothing to
-    hide behind. Chunks are pipelined through the steps of the hierarchy. Software that does not overlap starts when a
-    stage has all its gradients.
+    hide behind. Interleaved, all stages send a virtual stage at a time: see `Window.chunked_s`. Chunks are pipelined
+    through the steps of the hierarchy. Software that does not overlap starts when a stage has all its gradients.
     """
     p = layout.pp
     if not window.overlap:
         base = work.reduce_s if layout.sync == "synchronous" else work.cross_s
         return max(0.0, backlog_s(wan_s, p, 0.0, window.stagger_s) - base)
+    if window.chunks > 1:
+        return max(0.0, window.chunked_s(wan_s) - _last_backward_s(layout, work, window))
     exposed = max(backlog_s(wan_s, p, window.backward_s, window.stagger_s), wan_s / p / work.buckets)
     return max(0.0, exposed - _last_backward_s(layout, work, window))
 

@@ -257,7 +257,8 @@ def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
     backward = slowest.backward.total_s
     if splits_backward(layout.schedule):
         return Window(slowest.weights_s, slowest.forward.total_s, 0.0, box.modern)
-    return Window(backward, slowest.forward.total_s, backward / layout.virtual_stages, box.modern)
+    each, v = backward / layout.virtual_stages, layout.virtual_stages
+    return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each)
 
 
 def _transfer_bytes(workload: Workload, layout: Layout) -> float:

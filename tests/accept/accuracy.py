@@ -1,17 +1,18 @@
-"""The accuracy that the README quotes, measured anew: ours against GNPy and against published training runs."""
+"""The accuracy that the README quotes, measured anew: ours against GNPy, and what `dcplan accuracy` compares."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dcplan.accuracy.compare import comparisons
 from tests.optics import test_gnpy as gnpy
-from tests.training.fit import relative_error
-from tests.training.test_accuracy import ALL, FITTED, TEST_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEAD = ("set", "n", "used for", "error", "worst", "bias")
+    from dcplan.accuracy.compare import Comparison
+
+HEAD = ("set", "n", "used for", "error", "worst", "bias", "Calculon")
 
 
 def rows() -> Iterator[tuple[str, ...]]:
@@ -26,21 +27,8 @@ def rows() -> Iterator[tuple[str, ...]]:
         every.append(float(max(ours - theirs, key=abs)))
     for what, deltas in (("centre channel", centre), ("worst channel", worst), ("any channel", every)):
         yield _decibels(f"GNPy 3.0.1, 24 lines × 3 powers, GSNR, {what}", deltas)
-    fitted = {
-        "Korthikanti 2022, table 5": [name for name in ALL if name.startswith("korthikanti_t5")],
-        "vTrain, even rows": [name for name in sorted(FITTED) if name.startswith("vtrain")],
-        "Megatron H100, 3 runs": [name for name in sorted(FITTED) if "h100" in name],
-    }
-    for what, names in fitted.items():
-        yield _percent(f"step time: {what}", names, "fitted")
-    tested = {
-        "sc21 table 1": "SC21 table 1 (Calculon: 10.3 %)",
-        "sc21 table 2": "SC21 table 2",
-        "vtrain odd rows": "vTrain, odd rows (Calculon, all rows: 19.7 %)",
-        "h100 dense": "H100 dense, other runs",
-    }
-    for key, what in tested.items():
-        yield _percent(f"step time: {what}", TEST_SETS[key], "test")
+    for one in comparisons():
+        yield from _compared(one)
 
 
 def table() -> str:
@@ -51,10 +39,16 @@ def table() -> str:
 
 def _decibels(what: str, deltas: list[float]) -> tuple[str, ...]:
     mean, bias = sum(map(abs, deltas)) / len(deltas), sum(deltas) / len(deltas)
-    return (what, str(len(deltas)), "test", f"{mean:.2f} dB", f"{max(deltas, key=abs):+.2f} dB", f"{bias:+.2f} dB")
+    return (what, str(len(deltas)), "test", f"{mean:.2f} dB", f"{max(deltas, key=abs):+.2f} dB", f"{bias:+.2f} dB", "–")
 
 
-def _percent(what: str, names: list[str], use: str) -> tuple[str, ...]:
-    errors = [100 * relative_error(ALL[name]) for name in names]
-    mean, bias = sum(map(abs, errors)) / len(errors), sum(errors) / len(errors)
-    return (what, str(len(errors)), use, f"{mean:.1f} %", f"{max(errors, key=abs):+.1f} %", f"{bias:+.1f} %")
+def _compared(one: Comparison) -> Iterator[tuple[str, ...]]:
+    for fitted in (True, False):
+        found, calculon = one.figures(fitted=fitted), one.calculon(fitted=fitted)
+        if found is None:
+            continue
+        unit = one.error_unit
+        what = f"{one.quantity}{', at least' if one.at_least else ''}: {one.title}"
+        used = "fitted" if fitted else "test"
+        figures = (f"{found.mean:.1f} {unit}", f"{found.worst:+.1f} {unit}", f"{found.bias:+.1f} {unit}")
+        yield (what, str(found.n), used, *figures, f"{calculon.mean:.1f} {unit}" if calculon else "–")

@@ -62,7 +62,8 @@ def test_gain_over_bf16_is_near_the_published_one() -> None:
 
 
 def test_an_estimate_is_said_to_be_one() -> None:
-    assert step("nemotron-4-340b", NEMOTRON, "fp8").evidence == "extrapolated"
+    assert step("nemotron-4-340b", NEMOTRON, "fp8", "mi300x").evidence == "extrapolated"
+    assert step("nemotron-4-340b", NEMOTRON, "fp8").evidence == "interpolated"
 
 
 def test_a_workload_in_fp8_knows_what_bf16_reaches() -> None:

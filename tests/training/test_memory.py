@@ -2,58 +2,38 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
+from dcplan.accuracy.memory import MemoryRun, memory_sets, predicted_gib
 from dcplan.training.memory import memory
-from dcplan.training.step import Memory, Workload
+from dcplan.training.step import Workload
 
-from .records import DATA, layout, model, share
+from .records import layout, model, share
 
-ROWS = tomllib.loads((DATA / "memory.toml").read_text())
-GIB = 2**30 / 1e9
-
-
-def used(row: dict[str, Any], recompute: str, *, sequence_parallel: bool) -> Memory:
-    load = Workload(
-        "job", model(row["model"]), 2048, 1024, "bf16", 16, (share("here", "a100-sxm-80gb", 8 * row["pp"]),)
-    )
-    plan = layout(
-        1024, tp=8, pp=row["pp"], virtual_stages=row["virtual_stages"], microbatch=row["microbatch"],
-        recompute=recompute, sequence_parallel=sequence_parallel, sharding=0,
-    )  # fmt: skip
-    return memory(load, plan)
+KORTHIKANTI = memory_sets()["a100-korthikanti-memory"].runs
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_activations_in_bytes(name: str) -> None:
-    row = ROWS[name]
-    assert used(row, "none", sequence_parallel=False).activations_gb == pytest.approx(row["none_gib"] * GIB, rel=0.05)
-    both = used(row, "selective", sequence_parallel=True).activations_gb
-    assert both == pytest.approx(row["selective_gib"] * GIB, rel=0.05)
+def off(run: MemoryRun) -> float:
+    return predicted_gib(run) / run.gib - 1
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_activations_as_shares(name: str) -> None:
-    row = ROWS[name]
-    whole = used(row, "none", sequence_parallel=False).activations_gb
-    cases = (("none", True, "sp"), ("selective", False, "selective"), ("selective", True, "both"))
-    for recompute, sequence_parallel, key in cases:
-        found = 100 * used(row, recompute, sequence_parallel=sequence_parallel).activations_gb / whole
-        assert found == pytest.approx(row[f"{key}_percent"], rel=0.03)
-    full = 100 * used(row, "full", sequence_parallel=False).activations_gb / whole
-    assert full == pytest.approx(row["full_percent"], rel=0.2)
+@pytest.mark.parametrize("run", [run for run in KORTHIKANTI if run.part == "activations"], ids=lambda run: run.id)
+def test_activations(run: MemoryRun) -> None:
+    """Recompute of whole layers is dominated by buffers that the formula leaves out."""
+    assert abs(off(run)) <= (0.2 if run.layout.recompute == "full" else 0.05)
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_weights_gradients_and_optimizer(name: str) -> None:
-    found = used(ROWS[name], "none", sequence_parallel=False)
-    state = found.weights_gb + found.gradients_gb + found.optimizer_gb
-    # The figure spreads the embedding over all stages, here it stands on the first and the last.
-    assert 0 <= state / (ROWS[name]["state_gib"] * GIB) - 1 <= 0.09
+@pytest.mark.parametrize("run", [run for run in KORTHIKANTI if run.part == "state"], ids=lambda run: run.id)
+def test_weights_gradients_and_optimizer(run: MemoryRun) -> None:
+    """The figure spreads the embedding over all stages, here it stands on the first and the last."""
+    assert 0 <= off(run) <= 0.09
+
+
+@pytest.mark.parametrize("run", memory_sets()["b200-simumax-memory"].runs, ids=lambda run: run.id)
+def test_peak_of_a_whole_step_on_b200(run: MemoryRun) -> None:
+    assert abs(off(run)) <= 0.1
 
 
 def test_bytes_per_parameter_by_sharding() -> None:
