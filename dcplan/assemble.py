@@ -261,6 +261,14 @@ def _about_work(load: Workload, file: str) -> Iterator[Assumption]:
     if load.expert_imbalance > 1:
         text = f"the fullest expert parallel rank gets {significant(load.expert_imbalance)} times the mean"
         yield Assumption(f"experts of {load.job}", text, file, "medium")
+    for site, share in {share.site: share for share in load.shares}.items():
+        if share.fabric:
+            text = ", ".join(
+                f"1:{significant(tier.oversubscription)} beyond {tier.accelerators:,}" for tier in share.fabric
+            )
+            yield Assumption(f"fabric of {site}", f"{text} accelerators", file, "high")
+        if share.all_reduce != "auto":
+            yield Assumption(f"all-reduce in {site}", share.all_reduce, file, "high")
     if load.precision == "fp4":
         text = "5 of 6 linear products in nvfp4; weights kept in bf16 and two nvfp4 copies, tokens dispatched in fp8"
         yield Assumption(f"fp4 of {load.job}", text, "NVIDIA 2025, Pretraining LLMs with NVFP4", "low")

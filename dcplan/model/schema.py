@@ -21,6 +21,7 @@ from dcplan.catalog.parts import (
     Transponder,
 )
 from dcplan.model.existing import Existing
+from dcplan.model.fabric import Inside
 from dcplan.model.fields import Name
 from dcplan.model.outer import OuterSteps, Sync, misplaced
 from dcplan.model.period import Period, Share
@@ -40,7 +41,7 @@ GridWidth = Annotated[float, Field(gt=0, le=1000, multiple_of=12.5)]
 Launch = Annotated[float, Field(ge=-30, le=30, allow_inf_nan=False)]
 
 
-class Site(Failing):
+class Site(Failing, Inside):
     """A place on the map."""
 
     kind: Literal["datacenter", "pop"] | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
-from dcplan.training.collectives import all_reduce_s, all_to_all_s, group
+from dcplan.training.collectives import all_reduce_s, all_to_all_s, group, scatter_and_gather_s
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     logits = tokens * model.vocab / tile.tp
     products = 2 * logits * model.hidden / machine.bf16_flops
     weights = shapes.embedding_parameters(model) / tile.tp
-    reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * tokens * model.hidden)
+    reduce_s = _tp_sum_s(tile, machine, 2 * tokens * model.hidden)
     forward = Pass(products + (12 * logits + 2 * weights) / machine.hbm)
     backward = Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
     return Cost(forward, backward, products + 8 * weights / machine.hbm)
@@ -145,7 +145,7 @@ def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
 def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     """Look-up and its gradient: 4 bytes and 10 bytes per token and hidden unit; one all-reduce forward."""
     width = tile.microbatch * s / tile.cp * model.hidden
-    reduce_s = all_reduce_s(group(machine, tile.tp, 1), 2 * width)
+    reduce_s = _tp_sum_s(tile, machine, 2 * width)
     gradient_s = 10 * width / machine.hbm
     return Cost(Pass(4 * width / machine.hbm, reduce_s), Pass(gradient_s), gradient_s)
 
@@ -209,11 +209,15 @@ def _tp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe
     """
     if tile.tp == 1:
         return 0.0
-    over = group(machine, tile.tp, 1)
     gathered = machine.operand_bytes if tile.sequence_parallel else 2
     size = (2 + gathered) / 2 * tokens * model.hidden
     second = size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
-    return all_reduce_s(over, size) + all_reduce_s(over, second)
+    return _tp_sum_s(tile, machine, size) + _tp_sum_s(tile, machine, second)
+
+
+def _tp_sum_s(tile: Tile, machine: Machine, size: float) -> float:
+    over = group(machine, tile.tp, 1)
+    return scatter_and_gather_s(over, size) if tile.sequence_parallel else all_reduce_s(over, size)
 
 
 def _cp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> float:
@@ -239,7 +243,7 @@ def _ep_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> flo
     for width in (machine.dispatch_bytes, 2):
         copy = width * tokens * model.hidden / tile.tp
         once = domains * (1 - (1 - 1 / domains) ** topk) if machine.one_copy else topk
-        one_s += all_to_all_s(over, machine, copy * topk, copy * once)
+        one_s += all_to_all_s(over, machine, copy * topk, copy * once, tile.tp)
     return one_s
 
 

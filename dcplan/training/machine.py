@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.training.fabric import leaving
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
+    from dcplan.training.fabric import Tier
     from dcplan.training.step import Share, Workload
 
 FLASH_AND_OVERLAP_SINCE = 2023
@@ -39,12 +41,21 @@ class Machine:
     """Scale-out collectives, one accelerator's NIC, one direction [bytes/s]."""
     domain: int
     """Accelerators in a scale-up domain."""
+    fabric: tuple[Tier, ...]
+    """Tiers of the scale-out network that are oversubscribed."""
+    all_reduce: str
+    """How groups sum; see `collectives.all_reduce_s`."""
     layer_s: float
     step_s: float
     one_copy: bool
     """A token goes to another scale-up domain once, however many of its experts are there."""
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
+
+    @property
+    def leaving(self) -> float:
+        """One accelerator's part of what leaves its site, where all send, one direction [bytes/s]."""
+        return leaving(self.fabric, self.out)
 
 
 def is_modern(share: Share) -> bool:
@@ -76,6 +87,8 @@ def machine(share: Share, precision: str) -> Machine:
         up=part.scale_up_gb_per_s * 1e9 * fitted.scale_up_efficiency,
         out=part.nic_gbps * 1e9 / 8 * fitted.scale_out_efficiency,
         domain=part.scale_up_domain,
+        fabric=share.fabric,
+        all_reduce=share.all_reduce,
         layer_s=fitted.layer_us * 1e-6,
         step_s=fitted.step_ms * 1e-3,
         one_copy=fitted.software_year >= ONE_COPY_SINCE,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.training import inside_rules
 from dcplan.training.goodput import rules as goodput
 from dcplan.training.idle import idle
 from dcplan.training.layout import complete
@@ -129,7 +130,7 @@ _HINTS = {
 def check(network: Network) -> list[Finding]:
     """All training jobs of a valid network: sizes, batch, memory, sites, precision, generations, idle keys."""
     jobs = [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
-    return [*jobs, *goodput.check_rates(network)]
+    return [*jobs, *goodput.check_rates(network), *inside_rules.check(network)]
 
 
 def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
     from dcplan.model.network import Pair, SiteId
     from dcplan.model.transport import Transport
+    from dcplan.training.fabric import Tier
     from dcplan.training.outer import Outer
     from dcplan.training.quality import Quality
 
@@ -29,6 +30,10 @@ class Share:
     count: int
     bf16: Calibration | None = None
     """That of the same software in bf16, for what an fp8 job leaves in bf16; None: the one above for all."""
+    fabric: tuple[Tier, ...] = ()
+    """Oversubscribed tiers of the site's scale-out network, from small to large."""
+    all_reduce: str = "auto"
+    """How groups in the site sum; see `collectives.all_reduce_s`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,12 +123,13 @@ def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, 
             everyone = max(1, total * layout.cp // thinner)
             reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), wire)
         else:
-            reduce_s += reduce_scatter_s(over, size)
+            if layout.sharding or machine.all_reduce == "auto":
+                reduce_s += reduce_scatter_s(over, size)
             groups = inside // shard
             mirror_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
             if not layout.sharding:
-                reduce_s += reduce_scatter_s(over, size)
-            cross_s += sends * wire / inside / machine.out
+                reduce_s += reduce_scatter_s(over, size) if machine.all_reduce == "auto" else all_reduce_s(over, size)
+            cross_s += sends * wire / inside / machine.leaving
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)
         mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)

@@ -173,7 +173,8 @@ def _replica(
     window = _window(layout, slowest, box)
     tied_s = 0.0
     if layout.pp > 1 and workload.model.tied and not folds(layout.schedule):
-        tied_s = _tied_gb(workload) * 1e9 / layout.tp / box.out
+        between = group(box, 2, layout.tp * layout.cp * place.ranks)
+        tied_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
     terms = Terms(
         **_repeated(layout, slowest),
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
@@ -275,7 +276,7 @@ def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place,
     if boundaries <= 0:
         return 0.0
     over = group(box, 2, layout.tp * layout.cp * place.ranks)
-    one_s = _transfer_bytes(workload, layout) / (box.up if over.inside == 2 else box.out) + over.hop_s
+    one_s = _transfer_bytes(workload, layout) / over.ring + over.hop_s
     if splits_backward(layout.schedule) or (box.modern and layout.virtual_stages > 1):
         return 2 * boundaries * one_s
     return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s
@@ -298,7 +299,7 @@ def _boundaries(
     upstream = 0
     for i, (a, b) in enumerate(itertools.pairwise(where)):
         upstream += a.stages
-        transfer_s, latency_s_ = size / min(boxes[i].out, boxes[i + 1].out), 0.0
+        transfer_s, latency_s_ = size / min(boxes[i].leaving, boxes[i + 1].leaving), 0.0
         if a.share.site != b.share.site:
             ends = pair(a.share.site, b.share.site)
             all_ranks_gb = size * layout.tp * layout.cp * layout.dp / 1e9
@@ -341,7 +342,7 @@ def _tied_s(
     ends = _first_and_last(where)
     if not workload.model.tied or ends is None:
         return 0.0
-    nic_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.out for box in boxes)
+    nic_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.leaving for box in boxes)
     link_s = 8 * _tied_gb(workload) / rate_gbps(links, ends)
     return max(0.0, link_s - nic_s) + links.latency_ms.get(ends, math.inf) / 1e3
 

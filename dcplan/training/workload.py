@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.errors import DcplanError
+from dcplan.training.fabric import Tier
 from dcplan.training.machine import peak_tflops
 from dcplan.training.step import Share, Workload
 
@@ -40,7 +41,7 @@ def joined(network: Network, job_name: str) -> Workload | str:
         if isinstance(counts, str):
             return f"{site}: {counts}"
         for name, count in counts.items():
-            shares.append(_share(network.catalog, site, name, count, job.precision))
+            shares.append(_share(network, site, name, count, job.precision))
     return Workload(
         job=job_name,
         model=network.catalog.models[job.model],
@@ -73,14 +74,16 @@ def by_type(site: Site, entry: int | Mapping[str, int]) -> dict[str, int] | str:
     return {there[0]: entry}
 
 
-def _share(catalog: Catalog, site: str, name: str, count: int, precision: str) -> Share:
+def _share(network: Network, site: str, name: str, count: int, precision: str) -> Share:
+    catalog, about = network.catalog, network.sites[site]
     part = catalog.accelerators[name]
     own = _own_calibration(catalog, part, precision)
     used = own or borrowed_calibration(catalog, part, precision)
-    if precision == "bf16":
-        return Share(site, name, part, used, count)
-    bf16 = _own_calibration(catalog, part, "bf16") or borrowed_calibration(catalog, part, "bf16")
-    return Share(site, name, part, used, count, bf16)
+    bf16 = None
+    if precision != "bf16":
+        bf16 = _own_calibration(catalog, part, "bf16") or borrowed_calibration(catalog, part, "bf16")
+    tiers = tuple(Tier(tier.accelerators, tier.oversubscription) for tier in about.fabric)
+    return Share(site, name, part, used, count, bf16, tiers, about.all_reduce)
 
 
 def _own_calibration(catalog: Catalog, part: Accelerator, precision: str) -> Calibration | None:
