@@ -153,10 +153,10 @@ def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> C
 def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool, skew: float) -> float:
     """Products of every token at the rate of large ones, those of routed experts slower by 1 + (1/e − 1) w/f.
 
-    e = moe_efficiency, reached by experts of inner size w = 2,048 (DeepSeek-V3); f = inner size of these; skew: tokens of
-    the fullest rank over the mean. To route, gather, pad and cast a token costs the same however large its experts are,
-    their products grow with f: DeepSeek-V3 (2,048) and Grok-1 (32,768) run at 17 and 54 % of peak on the same H100
-    (NVIDIA dgxc-benchmarking).
+    e = moe_efficiency, reached by experts of inner size w = 2,048 (DeepSeek-V3); f = inner size of these; skew: tokens
+    of the fullest rank over the mean. To route, gather, pad and cast a token costs the same however large its experts
+    are, their products grow with f: DeepSeek-V3 (2,048) and Grok-1 (32,768) run at 17 and 54 % of peak on the same
+    H100 (NVIDIA dgxc-benchmarking).
     """
     size = shapes.layer_size(model, moe=moe)
     dense = 2 * tokens * (size.met - size.met_experts) / tile.tp / machine.gemm_flops
