@@ -37,7 +37,8 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
     Source: Narayanan et al. 2021 (SC21) and Korthikanti et al. 2022 for the sum; each part is documented where it is
     made. MFU counts causal attention half, full attention whole and no recompute, over the peak in the job's precision.
     """
-    terms, extra = step_terms(workload, layout, usable(workload, layout, links))
+    links = usable(workload, layout, links)
+    terms, extra = step_terms(workload, layout, links)
     flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch, workload.attention)
     peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
     step_s = terms.total_s

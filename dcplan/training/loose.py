@@ -39,7 +39,7 @@ def outer_gb(workload: Workload, outer: Outer) -> float:
     return gradient_gb(workload) * outer.bits / workload.gradient_bits
 
 
-def waiting_s(
+def outer_step_s(
     workload: Workload,
     layout: Layout,
     outer: Outer,
@@ -48,24 +48,26 @@ def waiting_s(
     latency_s: float,
     links: Links,
 ) -> float:
-    """What the slowest worker waits for others, as a mean of all steps [s]: the waits of H steps / H.
+    """Mean step of a worker with what it waits for the exchange [s]: its own step + waits in H steps / H.
 
-    pairs: bytes between sites as a mean of all steps [GB]; latency_s: trips of the last part.
+    pairs: bytes between sites as a mean of all steps [GB]; latency_s: trips of the last part. Others meet it at every
+    exchange, so that the largest of all workers is the step of the job.
     local-sgd: all parameters after the last backward pass of H steps, hidden as gradients are in each step of a
     hierarchical plan, so that H = 1 is one; the tail and the latency are not.
-    streaming: see `streaming.waits_s`; a layer takes as long as its part of the links, or of its stage's NICs.
+    streaming: see `streaming.waits_s`; a layer takes as long as its part of the links, or of its stage's NICs. What
+    goes on inside the site meanwhile has NICs of its own.
     """
     every, whole = outer.every_steps, {ends: size * outer.every_steps for ends, size in pairs.items()}
     links_s = exchange_s(whole, links)
     if layout.sync == "local-sgd":
         sending = replace(worker.work, cross_s=worker.nic_s)
         nics_s = inside_s(layout, sending, worker.window) - inside_s(layout, worker.work, worker.window)
-        return (nics_s + across_s(layout, sending, worker.window, links_s) + latency_s) / every
+        return worker.step_s + (nics_s + across_s(layout, sending, worker.window, links_s) + latency_s) / every
     layers, stages = workload.model.layers, layout.pp
     passes = Passes(layers, stages * worker.window.forward_s, stages * worker.window.backward_s, worker.step_s)
     layer_s = max(links_s, stages * worker.nic_s) / layers
     parts = fragments(layers, outer.fragments, outer.pattern)
-    return waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s) / every
+    return worker.step_s + waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s) / every
 
 
 def with_servers_s(

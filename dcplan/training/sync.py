@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Links, Workload
 
+SERVERS = "parameter servers"
+"""The pattern of those: sites do not sum gradients among themselves."""
 BUCKET_PARAMETERS = 40e6
 """Parameters in a gradient bucket (Megatron-LM, --ddp-bucket-size)."""
 
@@ -68,7 +70,7 @@ def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -
 @remembered
 def _across_sites(workload: Workload, sync: str, sites: tuple[SiteId, ...], ranks: int) -> Pattern:
     if sync == "parameter-server":
-        return Pattern("parameter servers", sites, {}, ())
+        return Pattern(SERVERS, sites, {}, ())
     if sync != "synchronous":
         return pattern(workload.collective, sites)
     return flat_ring(_ring_order(workload, sites), ranks)

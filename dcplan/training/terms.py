@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
-from dcplan.training.loose import Worker, quality, server_pairs, waiting_s, with_servers_s
+from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
 from dcplan.training.one_f_one_b import Boundary, span_s
@@ -109,8 +109,9 @@ def _over_ranks(
         computed_s, linked_s = with_servers_s(workload, layout, layout.outer, _workers(replicas, where), links)
         sync_s = linked_s - computed_s
     else:
-        worker = max(_workers(replicas, where).values(), key=lambda worker: worker.step_s)
-        sync_s = waiting_s(workload, layout, layout.outer, worker, pairs, latency_s, links)
+        workers = set(_workers(replicas, where).values())
+        steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in workers]
+        sync_s = max(steps_s) - computed_s
     return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s)
 
 

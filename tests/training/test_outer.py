@@ -15,6 +15,7 @@ from dcplan.training.memory import memory
 from dcplan.training.outer import Outer, Tier
 from dcplan.training.patterns import DIRECT, KINDS, Collective
 from dcplan.training.step import Layout, Links, Misfit, Workload
+from dcplan.training.transport.links import messages_gb
 
 from .records import layout, model, share
 
@@ -174,3 +175,28 @@ def test_quality_stands_beside_the_time_and_says_where_nobody_has_been() -> None
     plain = step_time(small, replace(plan, pp=1, outer=Outer(30, 16)), links(load, 400, 5)).quality
     assert plain is not None
     assert plain.doubts == ()
+
+
+def test_a_site_with_few_nics_may_hold_up_those_with_longer_steps() -> None:
+    """Sites meet at each exchange. A hub with one rank sends three times as much as the others, which have four each
+    and a longer step for it: its own step and its exchange together are the longest."""
+    hub = Collective("hub")
+    load, plan = job({"a": 1, "b": 4, "c": 4, "d": 4}, Outer(1, 32), "local-sgd")
+    small, alike = job(dict.fromkeys("abcd", 1), Outer(1, 32), "local-sgd")
+    large, larger = job(dict.fromkeys("abcd", 4), Outer(1000, 32), "local-sgd")
+    found, least, longer = (
+        step_time(replace(work, collective=hub), replace(one, shard_size=1), links(work, math.inf, 0))
+        for work, one in ((load, plan), (small, alike), (large, larger))
+    )
+    assert longer.step_s - longer.terms.sync_s > least.step_s - least.terms.sync_s
+    assert found.step_s == pytest.approx(least.step_s)
+
+
+def test_a_message_of_an_outer_step_is_a_whole_exchange_or_a_fragment() -> None:
+    load, plan = job(TWO, Outer(100, 16), "local-sgd")
+    whole = messages_gb(load, plan)["a", "b"]
+    assert whole == pytest.approx(341.02 * 2 / 2, rel=0.01)
+    streamed = replace(plan, sync="streaming", outer=Outer(100, 16, 50, 1))
+    assert messages_gb(load, streamed)["a", "b"] == pytest.approx(whole / 50)
+    served = replace(plan, sync="parameter-server", outer=Outer(100, 16, tiers=(Tier(100, (("a", ("a", "b")),)),)))
+    assert messages_gb(load, served)["a", "b"] == pytest.approx(2 * whole)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dcplan.training.place import places
 from dcplan.training.remember import remembered
 from dcplan.training.step import Links
-from dcplan.training.sync import across_sites
+from dcplan.training.sync import SERVERS, across_sites
 from dcplan.training.terms import cross_site_gb
 from dcplan.training.transport.carried import Carried, carried
 
@@ -75,12 +75,16 @@ def messages_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     """What the sites of a pair wait for at a time [GB].
 
     Of gradients half of what the pair sends in a step, once to sum them and once to hand out the sum, or all of it in a
-    tree, where the two go opposite ways; of a pipeline one microbatch.
+    tree or with servers, where the two go opposite ways; of outer steps, of which bytes are a mean, those of one
+    fragment; of a pipeline one microbatch.
     """
     return {ends: size / _messages(workload, layout) for ends, size in cross_site_gb(workload, layout).items()}
 
 
-def _messages(workload: Workload, layout: Layout) -> int:
+def _messages(workload: Workload, layout: Layout) -> float:
+    """In a step; outer steps are fewer, by turns of fragments more."""
     if layout.across != "dp":
         return layout.microbatches
-    return 1 if across_sites(workload, layout, places(workload, layout)).kind in ("tree", "hub") else 2
+    kind = across_sites(workload, layout, places(workload, layout)).kind
+    each = 1 if kind in ("tree", "hub", SERVERS) else 2
+    return each * layout.outer.fragments / layout.outer.every_steps if layout.outer else each
