@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network
     from dcplan.model.reliability import Failing
 
-UNSEEN = 1e-5
-"""States are looked at, the likeliest first, until those that are left hold less of the time than this."""
+UNSEEN, MOST = 1e-5, 300
+"""States are looked at, the likeliest first, until those that are left hold less of the time, or there are so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def outages(known: Sequence[State], at_risk: Sequence[Risk]) -> tuple[Outage, ..
     """The states of a network by their share of time, none, one or two failures at once, the likeliest first.
 
     Failures are independent: P = Π u_i Π (1 − u_j) over what is down and what is up. Sets that take the same are one
-    state, under its known name where it has one. It ends where less than `UNSEEN` is left.
+    state, under its known name where it has one. It ends at `UNSEEN` or `MOST`.
     """
     none = prod(1 - risk.unavailable for risk in at_risk)
     single = [(risk.state, risk.unavailable / (1 - risk.unavailable)) for risk in at_risk]
@@ -89,9 +89,10 @@ def outages(known: Sequence[State], at_risk: Sequence[Risk]) -> tuple[Outage, ..
         named = State(" + ".join(s.name for s in states), *taken)
         before = found.get(taken, Outage(names.get(taken, named), 0.0))
         found[taken] = Outage(before.state, before.share + share)
-    left, kept = 1.0, []
+    left = 1.0
+    kept: list[Outage] = []
     for outage in sorted(found.values(), key=lambda one: (-one.share, one.state.name)):
-        if left < UNSEEN:
+        if left < UNSEEN or len(kept) == MOST:
             break
         kept.append(outage)
         left -= outage.share

@@ -11,6 +11,8 @@ from dcplan.model.fields import Name
 
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Hosts = Annotated[int, Field(ge=0)]
+WIDEST_NORMAL_PERCENT = 33.0
+"""Three standard deviations below the mean are still a positive time."""
 
 
 class Failing(Strict):
@@ -67,6 +69,12 @@ class StragglersOfJob(Strict):
     """Hosts that stay slow, in as many data parallel ranks."""
     dropped_ranks: Hosts = 0
     """Slowest data parallel ranks that a step does not wait for; their share of the batch is lost."""
+
+    @model_validator(mode="after")
+    def _times_are_positive(self) -> Self:
+        if self.tail == "normal" and self.sigma_percent > WIDEST_NORMAL_PERCENT:
+            raise ValueError("a normal spread above 33 % has times below zero: choose tail lognormal or exponential")
+        return self
 
 
 class CorruptionOfJob(Strict):

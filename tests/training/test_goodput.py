@@ -167,7 +167,7 @@ def test_spares_and_going_on_help(mtbf: float, repair: float, spares: int, elast
 
 def test_hosts_in_repair_are_poisson() -> None:
     """λ r = 2 hosts on average; without spares the job waits unless none is gone: e^-2."""
-    gone = missing(1 / 43_200, 86_400)
+    gone = missing(1 / 43_200, 86_400, 64)
     assert math.fsum(gone) == pytest.approx(1)
     assert math.fsum(n * p for n, p in enumerate(gone)) == pytest.approx(2)
     assert speed_with_spares(gone, 0, 16, 4, elastic=False) == pytest.approx(math.exp(-2))
@@ -175,7 +175,8 @@ def test_hosts_in_repair_are_poisson() -> None:
     # one host gone of 64 leaves 15 ranks of 4 hosts, four gone leave 15 too, five leave 14
     want = sum(p * max(0, (64 - n) // 4) / 16 for n, p in enumerate(gone))
     assert speed_with_spares(gone, 0, 16, 4, elastic=True) == pytest.approx(want)
-    assert missing(0.0, 100.0)[:2] == [1.0, 0.0]
+    assert missing(0.0, 100.0, 64) == [1.0]
+    assert missing(1.0, 1e9, 64)[-1] == pytest.approx(1)  # all of them, all the time
 
 
 def test_what_is_kept_beside_the_accelerators_makes_checkpoints_cheap() -> None:
@@ -190,3 +191,49 @@ def test_storage_follows_as_often_as_it_can() -> None:
     assert (direct.stall_s, direct.rate_per_s, direct.far_rate_per_s) == (20, 1e-5 + 1e-7, 0.0)
     assert cycle("young", None, Writing(988, 20, None), 1e-5, 0.0, 60, 600, 10.0).interval_s == 2000
     assert cycle("daly", None, Writing(988, 0.0, None), 1e-5, 0.0, 60, 600, 10.0).interval_s == 10
+
+
+reliabilities = st.builds(
+    losses,
+    mtbf_s=st.floats(1e-3, 1e12),
+    detection_s=st.floats(0, 1e6),
+    restart_s=st.floats(0, 1e6),
+    host_accelerators=st.integers(1, 2048),
+    hardware=st.floats(0, 1),
+    host_repair_s=st.floats(0, 1e9),
+    spare_hosts=st.integers(0, 1000),
+    elastic=st.booleans(),
+    interval=st.one_of(st.sampled_from(["daly", "young"]), st.floats(1e-3, 1e9)),
+    far_interval_s=st.one_of(st.none(), st.floats(1e-3, 1e9)),
+    writing=st.builds(Writing, st.just(988.0), st.floats(1e-6, 1e9), st.one_of(st.none(), st.floats(1e-6, 1e6))),
+    stragglers=st.builds(
+        Stragglers,
+        st.sampled_from(["normal", "lognormal", "exponential"]),
+        st.sampled_from([0.0, 1e-6, 0.03, 0.33]),
+        st.floats(0, 10),
+        st.integers(1, 100),
+        st.integers(0, 15),
+    ),
+    corruption=st.one_of(
+        st.none(),
+        st.builds(Corruption, st.floats(1e-15, 1.0), st.floats(0, 1e9)),
+        st.builds(Corruption, st.floats(1e-15, 1.0), st.floats(0, 1e9), st.floats(1e-3, 1e6), st.floats(1e-3, 1e9),
+                  st.floats(0.01, 1.0)),
+    ),
+    train_tokens=st.one_of(st.none(), st.floats(1, 1e15)),
+)  # fmt: skip
+
+
+@given(reliabilities, st.floats(0, 1), st.floats(0, 1), st.floats(0, 1e-3), st.floats(0, 1e-3))
+@quiet
+def test_any_input_gives_a_goodput_between_nothing_and_all(
+    about: Losses, speed: float, paused: float, near: float, far: float
+) -> None:
+    found = goodput(about, PLAN, step(), Outside(near, far, paused, speed))
+    assert found is not None
+    assert 0 <= found.goodput_percent <= 100
+    for field in fields(found):
+        value = getattr(found, field.name)
+        assert value is None or not math.isnan(value)
+        if field.name.endswith("_percent"):
+            assert -1e-9 <= value <= 100 + 1e-9

@@ -177,8 +177,9 @@ def own_work_s(terms: Terms) -> float:
 def _spares(losses: Losses, layout: Layout) -> float:
     if not losses.host_repair_s:
         return 1.0
-    gone = missing(losses.hardware / losses.mtbf_s, losses.host_repair_s)
-    rank_hosts = losses.accelerators / losses.host_accelerators / layout.dp
+    hosts = losses.accelerators / losses.host_accelerators
+    gone = missing(losses.hardware / losses.mtbf_s, losses.host_repair_s, math.ceil(hosts) + losses.spare_hosts)
+    rank_hosts = hosts / layout.dp
     return speed_with_spares(gone, losses.spare_hosts, layout.dp, rank_hosts, elastic=losses.elastic)
 
 

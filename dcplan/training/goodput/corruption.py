@@ -36,7 +36,8 @@ def kept(about: Corruption, interval_s: float, restart_s: float) -> float:
     if about.rate_per_s <= 0:
         return 1 / (1 + spent(about))
     rate = about.rate_per_s
-    back = rate * interval_s / math.expm1(rate * interval_s) if rate * interval_s < 700 else 0.0
+    x = rate * interval_s
+    back = 1 - x / 2 if x < 1e-9 else x / math.expm1(x) if x < 700 else 0.0
     return back / (1 + rate * (waited_s(about) + restart_s)) / (1 + spent(about))
 
 

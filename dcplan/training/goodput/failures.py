@@ -31,16 +31,18 @@ def mtbf_s(accelerators: int, accelerator_mtbf_h: float, infant_factor: float = 
     return accelerator_mtbf_h * HOURS / (accelerators * infant_factor)
 
 
-def missing(hosts_failing_per_s: float, repair_s: float) -> list[float]:
-    """Probability that 0, 1, 2, … hosts are in repair at a time, to all but 10⁻¹² of the mass.
+def missing(hosts_failing_per_s: float, repair_s: float, hosts: int) -> list[float]:
+    """Probability that 0, 1, 2, … of so many hosts are in repair at a time, to all but 10⁻¹² of the mass.
 
-    Poisson with mean ν = rate × repair time, whatever the distribution of repairs (M/G/∞, Palm's theorem).
+    Poisson with mean ν = rate × repair time, whatever the distribution of repairs (M/G/∞, Palm's theorem); what it
+    gives to more hosts than there are counts for all of them.
     """
     mean = hosts_failing_per_s * repair_s
-    last = math.ceil(mean + 10 * math.sqrt(mean) + 20)
-    return [
-        math.exp(n * math.log(mean) - mean - math.lgamma(n + 1)) if mean else float(n == 0) for n in range(last + 1)
-    ]
+    if mean <= 0:
+        return [1.0]
+    last = min(hosts, math.ceil(mean + 10 * math.sqrt(mean) + 20))
+    found = [math.exp(n * math.log(mean) - mean - math.lgamma(n + 1)) for n in range(last)]
+    return [*found, max(0.0, 1 - math.fsum(found))]
 
 
 def speed_with_spares(

@@ -54,23 +54,24 @@ def efficiency(cycle: Cycle) -> float:
     """
     if math.isinf(cycle.interval_s):
         return 1.0 if cycle.rate_per_s + cycle.far_rate_per_s <= 0 else 0.0
-    work_s = cycle.interval_s * cycle.far_every
-    lengths_s = [cycle.interval_s + cycle.stall_s] * cycle.far_every
-    lengths_s[-1] += cycle.far_stall_s
     try:
-        return work_s / _round_s(cycle, lengths_s)
+        return cycle.interval_s * cycle.far_every / _round_s(cycle)
     except OverflowError:
         return 0.0
 
 
-def _round_s(cycle: Cycle, lengths_s: list[float]) -> float:
-    near, far = cycle.rate_per_s, cycle.far_rate_per_s
-    if far * math.fsum(lengths_s) < NEVER:
-        return math.fsum(_segment_s(cycle, length) for length in lengths_s)
-    failed = math.expm1(-math.fsum(math.log(_transform(cycle, far, length)) for length in lengths_s))
+def _round_s(cycle: Cycle) -> float:
+    near, far, alike = cycle.rate_per_s, cycle.far_rate_per_s, cycle.far_every - 1
+    length_s = cycle.interval_s + cycle.stall_s
+    last_s = length_s + cycle.far_stall_s
+    if far * (alike * length_s + last_s) < NEVER:
+        return (alike * _segment_s(cycle, length_s) if alike else 0.0) + _segment_s(cycle, last_s)
+    quiet = (alike * _log_transform(cycle, far, length_s) if alike else 0.0) + _log_transform(cycle, far, last_s)
     rate = near + far
     recovery_s = cycle.detection_s + math.expm1(rate * cycle.restart_s) * (1 / rate + cycle.detection_s)
-    return failed * (1 / far + recovery_s + cycle.far_lag_s)
+    if math.isinf(quiet):
+        return math.inf
+    return math.expm1(-quiet) * (1 / far + recovery_s + cycle.far_lag_s)
 
 
 def _segment_s(cycle: Cycle, length_s: float) -> float:
@@ -81,17 +82,18 @@ def _segment_s(cycle: Cycle, length_s: float) -> float:
     return math.exp(rate * cycle.restart_s) * (1 / rate + cycle.detection_s) * math.expm1(rate * length_s)
 
 
-def _transform(cycle: Cycle, s: float, length_s: float) -> float:
-    """E[e^(−sT)] of the time T of a segment: the probability that no far failure comes in it, at rate s."""
+def _log_transform(cycle: Cycle, s: float, length_s: float) -> float:
+    """Ln E[e^(−sT)] of the time T of a segment: of the probability that no far failure comes in it, at rate s."""
     rate = cycle.rate_per_s
-    quiet = math.exp(-(rate + s) * length_s)
+    quiet = -(rate + s) * length_s
     if rate <= 0:
         return quiet
-    struck = rate * -math.expm1(-(rate + s) * length_s) / (rate + s)
+    struck = rate * -math.expm1(quiet) / (rate + s)
     unseen = math.exp(-s * cycle.detection_s)
     again = rate * -math.expm1(-(rate + s) * cycle.restart_s) / (rate + s)
     recovered = unseen * math.exp(-(rate + s) * cycle.restart_s) / (1 - unseen * again)
-    return quiet / (1 - recovered * struck)
+    left = 1 - recovered * struck
+    return quiet - math.log(left) if left > 0 else -math.inf
 
 
 def by_hand(cycle: Cycle) -> float:
