@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.goodput.order import TAILS, expected, harmonic
-from dcplan.training.goodput.stragglers import Stragglers, waiting
+from dcplan.training.goodput.stragglers import Apart, Stragglers, waiting
 
 quiet = settings(derandomize=True, deadline=None, max_examples=25)
 
@@ -88,19 +88,32 @@ def test_unknown_tail() -> None:
 def test_more_workers_wait_longer_and_dropping_helps(
     tail: str, sigma: float, ranks: int, more: int, hosts: int
 ) -> None:
-    def longer(ranks: int, dropped: int = 0, every: float = 1.0) -> float:
-        return waiting(Stragglers(tail, sigma, dropped=dropped), ranks, hosts, every).longer
+    def longer(ranks: int, dropped: int = 0, apart: Apart | None = None) -> float:
+        return waiting(Stragglers(tail, sigma, dropped=dropped), ranks, hosts, apart).longer
 
     assert longer(ranks + more) >= longer(ranks) - 1e-9
     assert longer(ranks, 1) <= longer(ranks) + 1e-9
-    assert longer(ranks, every=16) <= longer(ranks) + 1e-9
+    assert longer(ranks, apart=Apart(2, 16)) <= longer(ranks) + 1e-9
 
 
-def test_noise_falls_with_the_root_of_the_steps_between_waits_and_a_slow_host_does_not() -> None:
+def test_sites_that_wait_rarely_wait_for_their_own_noise_and_for_slow_hosts_of_all() -> None:
+    """Against the site alone the rest falls with the root of the steps between waits; a slow host costs the same."""
     noisy, slow = Stragglers("normal", 0.1), Stragglers(slow=0.1)
-    one, sixteen = (waiting(noisy, 64, 16, every).longer - 1 for every in (1, 16))
-    assert one / sixteen == pytest.approx(4)
-    assert waiting(slow, 64, 16, 1).longer == waiting(slow, 64, 16, 16).longer == pytest.approx(1.1)
+    own = waiting(noisy, 32, 16).longer
+    each, sixteen, never = (waiting(noisy, 64, 16, Apart(2, every)).longer - own for every in (1, 16, math.inf))
+    assert each == pytest.approx(waiting(noisy, 64, 16).longer - own)
+    assert (each / sixteen, never) == (pytest.approx(4), 0)
+    assert waiting(slow, 64, 16, Apart(2, 16)).longer == waiting(slow, 64, 16).longer == pytest.approx(1.1)
+    assert 1 / waiting(slow, 64, 16, Apart(4, math.inf)).longer == pytest.approx((3 + 1 / 1.1) / 4)
+
+
+def test_sampled_sites_that_wait_every_few_steps() -> None:
+    """Two sites of 40 hosts, a step as long as the slowest of its own, both at the same step every 25."""
+    import numpy as np
+
+    times = np.random.default_rng(1).normal(1, 0.1, (800, 2, 25, 40)).max(axis=3).mean(axis=2).max(axis=1)
+    found = waiting(Stragglers("normal", 0.1), 80, 1, Apart(2, 25)).longer
+    assert found == pytest.approx(float(times.mean()), abs=0.005)
 
 
 def test_a_slow_host_goes_with_the_rank_that_is_dropped() -> None:

@@ -10,7 +10,7 @@ from dcplan.training.goodput.checkpoint import Writing, cycle
 from dcplan.training.goodput.corruption import Corruption, kept
 from dcplan.training.goodput.failures import HOURS, missing, speed_with_spares
 from dcplan.training.goodput.renewal import Cycle, by_hand, efficiency
-from dcplan.training.goodput.stragglers import Stragglers, waiting
+from dcplan.training.goodput.stragglers import Apart, Stragglers, waiting
 
 if TYPE_CHECKING:
     from dcplan.training.step import Layout, StepTime, Terms
@@ -23,6 +23,7 @@ class Losses:
     """What makes a job lose time, joined with the rest of the file, in seconds and shares."""
 
     accelerators: int
+    sites: int
     mtbf_s: float
     """Between failures of its accelerators, hosts and software [s]."""
     detection_s: float
@@ -165,7 +166,11 @@ class _Slower:
 def _stragglers(losses: Losses, layout: Layout, step: StepTime) -> _Slower:
     """The step with its waits: all of it but the exchange of gradients lasts longer."""
     hosts = losses.accelerators / losses.host_accelerators / layout.dp
-    found = waiting(losses.stragglers, layout.dp, hosts)
+    apart = None
+    if layout.outer is not None:
+        every = math.inf if layout.sync == "parameter-server" else layout.outer.every_steps
+        apart = Apart(losses.sites, every)
+    found = waiting(losses.stragglers, layout.dp, hosts, apart)
     return _Slower(step.step_s / (step.step_s + (found.longer - 1) * own_work_s(step.terms)), found.used)
 
 

@@ -28,6 +28,7 @@ def losses_of(network: Network, workload: Workload) -> Losses | None:
     slow, wrong = about.stragglers, about.corruption
     return Losses(
         accelerators=many,
+        sites=len({share.site for share in workload.shares}),
         mtbf_s=math.inf if never else mtbf_s(many, accelerator_mtbf_h(about), about.infant_factor),
         detection_s=about.detection_s,
         restart_s=about.restart_s,

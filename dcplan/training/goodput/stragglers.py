@@ -34,21 +34,41 @@ class Waiting:
     """Share of the batch that still counts: (n − dropped) / n."""
 
 
-def waiting(about: Stragglers, ranks: int, hosts: float, every_steps: float = 1.0) -> Waiting:
-    """E[max] over the hosts of all ranks that a step waits for, times (1 + slow) unless the slow ranks are dropped.
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Sites that do not wait for each other in every step."""
 
-    ranks: data parallel ranks; hosts: in each, where a rank is less than a host the host counts. every_steps H: steps
-    between two waits; noise that is independent from step to step then counts σ/√H, hosts that stay slow all the same.
-    ValueError where no rank is left. Source: order statistics (see `order.expected`); backup workers: Chen et al. 2016
-    (arXiv 1604.00981); the slow host in lockstep: every member of a synchronous step waits for it.
+    sites: int
+    every_steps: float
+    """Steps from one wait to the next, H; infinite for parameter servers, at which nobody waits."""
+
+
+def waiting(about: Stragglers, ranks: int, hosts: float, apart: Apart | None = None) -> Waiting:
+    """E[max] over the hosts that a step waits for, times (1 + slow) unless the slow ranks are dropped.
+
+    ranks: data parallel ranks; hosts: in each, where a rank is less than a host the host counts. Where sites are apart,
+    a step waits for its own site, E_site, and every H steps for the others: E_site + (E_all − E_site)/√H, for noise
+    that is independent from step to step; a host that stays slow holds up all of them, or with parameter servers only
+    its own site, one n-th of the speed. ValueError where no rank is left.
+    Source: order statistics (see `order.expected`); backup workers: Chen et al. 2016 (arXiv 1604.00981).
     """
     if not 0 <= about.dropped < ranks:
         raise ValueError(f"{about.dropped} of {ranks} data parallel ranks cannot be dropped")
+    noise, dropped = _noise(about, ranks, hosts, about.dropped)
+    slow = 1 + about.slow if dropped < about.slow_hosts else 1.0
+    if apart is not None:
+        own, _ = _noise(about, math.ceil(ranks / apart.sites), hosts, about.dropped // apart.sites)
+        noise = own + (noise - own) / math.sqrt(apart.every_steps)
+        if math.isinf(apart.every_steps):
+            slow = apart.sites / (apart.sites - 1 + 1 / slow)
+    return Waiting(noise * slow, (ranks - about.dropped) / ranks)
+
+
+def _noise(about: Stragglers, ranks: int, hosts: float, dropped: int) -> tuple[float, int]:
+    """E[max] of so many ranks, and how many groups of hosts the dropped ranks make."""
     if hosts >= 1:
-        groups, each, dropped = ranks, math.ceil(hosts), about.dropped
+        groups, each = ranks, math.ceil(hosts)
     else:  # several ranks share a host, so that only whole hosts can be dropped
         groups, each = max(1, math.ceil(ranks * hosts)), 1
-        dropped = min(groups - 1, math.floor(about.dropped * hosts))
-    noise = expected(about.tail, about.sigma / math.sqrt(every_steps), groups, dropped, each) if about.sigma else 1.0
-    slow = about.slow if dropped < about.slow_hosts else 0.0
-    return Waiting(noise * (1 + slow), (ranks - about.dropped) / ranks)
+        dropped = min(groups - 1, math.floor(dropped * hosts))
+    return (expected(about.tail, about.sigma, groups, dropped, each) if about.sigma else 1.0), dropped
