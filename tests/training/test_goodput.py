@@ -38,8 +38,8 @@ def losses(**changes: Any) -> Losses:
     whole: dict[str, Any] = {
         "accelerators": COUNT, "sites": 1, "mtbf_s": 40_000.0, "detection_s": 60.0, "restart_s": 600.0,
         "host_accelerators": 8, "hardware": 0.78, "host_repair_s": 0.0, "spare_hosts": 0, "elastic": False,
-        "interval": "daly", "far_interval_s": None, "writing": Writing(988, 20.0, None), "stragglers": Stragglers(), "corruption": None,
-        "train_tokens": None, "usd_per_h": None, **changes,
+        "interval": "daly", "far_interval_s": None, "writing": Writing(988, 20.0, None), "stragglers": Stragglers(),
+        "corruption": None, "train_tokens": None, "usd_per_h": None, **changes,
     }  # fmt: skip
     return Losses(**whole)
 
