@@ -70,9 +70,9 @@ def needed_rates(
     """The least rates between sites [Gb/s], proportional to the bytes of each pair, that keep the promised overhead.
 
     Rates are those on the wire, headers and what is sent again included. Overhead is step time over `one_site` minus
-    one. Found by bisection on the common factor, for the step time never
-    rises with rate; the returned rates keep the promise, rates smaller by 10⁻⁶ do not. None when not even infinite
-    rates do, for latency alone costs more, or a pair has no path; empty when nothing crosses sites.
+    one. Found by bisection on the common factor, for the step time never rises with rate; the returned rates keep the
+    promise, rates smaller by 10⁻⁶ do not. None when not even infinite rates do, for latency alone costs more, or a
+    pair has no path; empty when nothing crosses sites.
     """
     pairs = cross_site_gb(workload, layout)
     if not pairs:

@@ -89,7 +89,7 @@ def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash:
     return tokens * (10 * h / spread + (sharded + scores) / tile.tp)
 
 
-def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
+def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
     """Microbatches whose activations the first, second and last stage hold; of two stages on a device, of each."""
     p, m = layout.pp, layout.microbatches
     if p == 1:
@@ -103,7 +103,7 @@ def _in_flight(layout: Layout, extra: int) -> tuple[float, ...]:
 
 
 @remembered
-def _activations(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
+def layer_bytes(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
     """Of a layer without experts and of one with: bytes kept for each microbatch, and alive while it is recomputed."""
     model, s, flash = workload.model, workload.sequence_length, is_modern(smallest(workload))
     whole, skew = tile._replace(recompute="selective"), imbalance(workload, tile)
@@ -128,8 +128,8 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
     if layout.sharding == 3:  # the layer at work and the next one are whole
         layer = layer_sizes(workload)[kind.moe > 0]
         weights += 2 * weight_bytes * (layer.shared + layer.experts / layout.ep) / layout.tp
-    (dense, dense_again), (moe, moe_again) = _activations(workload, layout.tile)
-    activations = (kind.dense * dense + kind.moe * moe) * _in_flight(layout, extra_in_flight)[i]
+    (dense, dense_again), (moe, moe_again) = layer_bytes(workload, layout.tile)
+    activations = (kind.dense * dense + kind.moe * moe) * held_microbatches(layout, extra_in_flight)[i]
     working = moe_again if kind.moe else dense_again
     optimizer_bytes = OPTIMIZER_BYTES + state_bytes(layout.sync, layout.outer)
     if kind.head:  # logits in bf16 and fp32

@@ -69,7 +69,7 @@ def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     where = places(workload, layout)
     if layout.across == "dp":
         if layout.outer and layout.sync == "parameter-server":
-            workers = _workers(_replicas(workload, layout, where, machines(workload)), where)
+            workers = workers_of(replicas_of(workload, layout, where, machines(workload)), where)
             return server_pairs(workload, layout, layout.outer, workers)
         return gradient_pairs(workload, layout, where)
     if layout.across == "none":
@@ -79,13 +79,13 @@ def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     for a, b in crossings(where):
         size = 2 * workload.batch * workload.sequence_length * model.hidden / 1e9
         result[pair(a, b)] = result.get(pair(a, b), 0.0) + size
-    if (tied := _tied_gb(workload)) and (ends := _first_and_last(where)):
+    if (tied := tied_gb(workload)) and (ends := first_and_last(where)):
         result[ends] = result.get(ends, 0.0) + tied
     return result
 
 
 @dataclass(frozen=True, slots=True)
-class _Replica:
+class Replica:
     """One data parallel rank on one share: its terms without exchange across sites, and what that can hide behind."""
 
     terms: Terms
@@ -98,7 +98,7 @@ class _Replica:
 def _over_ranks(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> Terms:
-    replicas, crossing = _replicas(workload, layout, where, boxes), across_sites(workload, layout, where)
+    replicas, crossing = replicas_of(workload, layout, where, boxes), across_sites(workload, layout, where)
     slow = max((replica for _, replica in replicas), key=_total_s)
     fast = min((replica for _, replica in replicas), key=_total_s)
     computed_s, latency_s = _total_s(slow), crossing.waits_s(links.latency_ms)
@@ -106,10 +106,10 @@ def _over_ranks(
     if layout.outer is None:
         sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + latency_s
     elif layout.sync == "parameter-server":
-        computed_s, linked_s = with_servers_s(workload, layout, layout.outer, _workers(replicas, where), links)
+        computed_s, linked_s = with_servers_s(workload, layout, layout.outer, workers_of(replicas, where), links)
         sync_s = linked_s - computed_s
     else:
-        workers = set(_workers(replicas, where).values())
+        workers = set(workers_of(replicas, where).values())
         steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in workers]
         sync_s = max(steps_s) - computed_s
     return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s)
@@ -120,17 +120,17 @@ def quality_of(workload: Workload, layout: Layout, links: Links) -> Quality | No
     if layout.outer is None or layout.across != "dp":
         return None
     where = places(workload, layout)
-    workers = _workers(_replicas(workload, layout, where, machines(workload)), where)
+    workers = workers_of(replicas_of(workload, layout, where, machines(workload)), where)
     return quality(workload, layout, layout.outer, workers, links)
 
 
-def _replicas(
+def replicas_of(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
-) -> list[tuple[SiteId, _Replica]]:
+) -> list[tuple[SiteId, Replica]]:
     """A replica of each share, with its site; what sites send in outer steps alone is no part of its own step."""
     ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
     pushes = 1.0 if layout.sync == "parameter-server" and layout.outer else 0.0
-    alike: dict[tuple[Machine, int, int, float], _Replica] = {}
+    alike: dict[tuple[Machine, int, int, float], Replica] = {}
     found = []
     for place, box in zip(where, boxes, strict=True):
         site = place.share.site
@@ -146,9 +146,9 @@ def _replicas(
     return found
 
 
-def _workers(replicas: list[tuple[SiteId, _Replica]], where: tuple[Place, ...]) -> dict[SiteId, Worker]:
+def workers_of(replicas: list[tuple[SiteId, Replica]], where: tuple[Place, ...]) -> dict[SiteId, Worker]:
     """Each site as it trains by itself: its ranks stay synchronous, so that its slowest sets its pace."""
-    ranks, slowest = site_ranks(where), dict[str, _Replica]()
+    ranks, slowest = site_ranks(where), dict[str, Replica]()
     for site, replica in replicas:
         slowest[site] = max(slowest.get(site, replica), replica, key=_total_s)
     return {
@@ -157,7 +157,7 @@ def _workers(replicas: list[tuple[SiteId, _Replica]], where: tuple[Place, ...]) 
     }
 
 
-def _total_s(replica: _Replica) -> float:
+def _total_s(replica: Replica) -> float:
     return replica.terms.total_s
 
 
@@ -169,13 +169,13 @@ def _replica(
     kinds: tuple[Stage, ...],
     work: Reduction,
     outer_nic_s: float = 0.0,
-) -> _Replica:
+) -> Replica:
     slowest = max(kinds, key=lambda stage: stage.total_s)
     window = _window(layout, slowest, box)
     tied_s = 0.0
     if layout.pp > 1 and workload.model.tied and not folds(layout.schedule):
         between = group(box, 2, layout.tp * layout.cp * place.ranks)
-        tied_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
+        tied_s = tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
     terms = Terms(
         **_repeated(layout, slowest),
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
@@ -184,7 +184,7 @@ def _replica(
         optimizer_s=_optimizer_s(workload, layout, box),
         fixed_s=box.step_s,
     )
-    return _Replica(terms, work, window, outer_nic_s)
+    return Replica(terms, work, window, outer_nic_s)
 
 
 def _over_stages(
@@ -192,11 +192,11 @@ def _over_stages(
 ) -> tuple[Terms, int]:
     """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
     kinds = [stages(workload, layout, box) for box in boxes]
-    placed = _placed(where, kinds)
+    placed = placed_of(where, kinds)
     slowest = max(placed, key=lambda stage: stage.total_s)
     heaviest = [max(stages_, key=lambda stage: stage.total_s) for stages_ in kinds]
     fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
-    boundaries = _boundaries(workload, layout, where, boxes, links, slowest)
+    boundaries = boundaries_of(workload, layout, where, boxes, links, slowest)
     m, forward_s = layout.microbatches, tuple(stage.forward.total_s for stage in placed)
     backward_s = tuple(stage.backward.total_s for stage in placed)
     joined_s = span_s(forward_s, backward_s, (), m)
@@ -221,7 +221,7 @@ def _over_stages(
     return terms, sum(boundary.extra for boundary in boundaries)
 
 
-def _placed(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
+def placed_of(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
     """Every stage as it lies on the shares, first to last."""
     result: list[Stage] = []
     inner_stages = sum(place.stages for place in where) - 2
@@ -263,7 +263,7 @@ def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
     return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each)
 
 
-def _transfer_bytes(workload: Workload, layout: Layout) -> float:
+def transfer_bytes(workload: Workload, layout: Layout) -> float:
     """What one accelerator sends over a stage boundary for one microbatch: 2 b s h / (c t)."""
     return 2 * layout.microbatch * workload.sequence_length * workload.model.hidden / (layout.cp * layout.tp)
 
@@ -277,13 +277,13 @@ def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place,
     if boundaries <= 0:
         return 0.0
     over = group(box, 2, layout.tp * layout.cp * place.ranks)
-    one_s = _transfer_bytes(workload, layout) / over.ring + over.hop_s
+    one_s = transfer_bytes(workload, layout) / over.ring + over.hop_s
     if splits_backward(layout.schedule) or (box.modern and layout.virtual_stages > 1):
         return 2 * boundaries * one_s
     return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s
 
 
-def _boundaries(
+def boundaries_of(
     workload: Workload,
     layout: Layout,
     where: tuple[Place, ...],
@@ -295,7 +295,7 @@ def _boundaries(
 
     Without a given number, as many extra as hide the delay, as far as memory holds them.
     """
-    size = _transfer_bytes(workload, layout)
+    size = transfer_bytes(workload, layout)
     parts = []
     upstream = 0
     for i, (a, b) in enumerate(itertools.pairwise(where)):
@@ -324,14 +324,15 @@ def _room(workload: Workload, layout: Layout) -> int:
     return max(0, min(layout.microbatches, int((USABLE * used.capacity_gb - used.total_gb) / each)))
 
 
-def _tied_gb(workload: Workload) -> float:
+def tied_gb(workload: Workload) -> float:
     """Gradient of an embedding that the first and the last stage share [GB]; 0 where it is not tied."""
     if not workload.model.tied:
         return 0.0
     return shapes.embedding_parameters(workload.model) * workload.gradient_bits / 8 / 1e9
 
 
-def _first_and_last(where: tuple[Place, ...]) -> Pair | None:
+def first_and_last(where: tuple[Place, ...]) -> Pair | None:
+    """Sites of the first and of the last stage; none where it is the same."""
     a, b = where[0].share.site, where[-1].share.site
     return pair(a, b) if a != b else None
 
@@ -340,11 +341,11 @@ def _tied_s(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> float:
     """Exchange of a tied embedding's gradient between sites, beyond what NICs take (which is in dp_s)."""
-    ends = _first_and_last(where)
+    ends = first_and_last(where)
     if not workload.model.tied or ends is None:
         return 0.0
-    nic_s = _tied_gb(workload) * 1e9 / layout.tp / min(box.leaving for box in boxes)
-    link_s = 8 * _tied_gb(workload) / rate_gbps(links, ends)
+    nic_s = tied_gb(workload) * 1e9 / layout.tp / min(box.leaving for box in boxes)
+    link_s = 8 * tied_gb(workload) / rate_gbps(links, ends)
     return max(0.0, link_s - nic_s) + links.latency_ms.get(ends, math.inf) / 1e3
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from dcplan.training.patterns import OPTIMAL
 from dcplan.training.place import places
 from dcplan.training.remember import remembered
 from dcplan.training.step import Links
@@ -22,6 +24,10 @@ class End(NamedTuple):
     accelerators: int
     nic_gbps: float
     """The slowest of their NICs."""
+
+
+SERVER = End(1, math.inf)
+"""A site of parameter servers without accelerators of the job: one flow, unless the file says how many."""
 
 
 @remembered
@@ -55,20 +61,14 @@ def on_pairs(workload: Workload, layout: Layout, links: Links) -> tuple[Carried,
     transport = workload.transport
     if transport is None:
         return ()
-    ends = sites(workload)
-    return tuple(
-        carried(
-            transport,
-            (a, b),
-            links.rate_gbps[a, b],
-            links.latency_ms[a, b],
-            size,
-            transport.flows or min(ends[a].accelerators, ends[b].accelerators),
-            min(ends[a].nic_gbps, ends[b].nic_gbps),
-        )
-        for (a, b), size in messages_gb(workload, layout).items()
-        if (a, b) in links.rate_gbps and (a, b) in links.latency_ms
-    )
+    found = []
+    for pair, size in messages_gb(workload, layout).items():
+        if pair in links.rate_gbps and pair in links.latency_ms:
+            ends = [sites(workload).get(site, SERVER) for site in pair]
+            flows = transport.flows or min(end.accelerators for end in ends)
+            nic_gbps = min(end.nic_gbps for end in ends)
+            found.append(carried(transport, pair, links.rate_gbps[pair], links.latency_ms[pair], size, flows, nic_gbps))
+    return tuple(found)
 
 
 def messages_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
@@ -86,5 +86,5 @@ def _messages(workload: Workload, layout: Layout) -> float:
     if layout.across != "dp":
         return layout.microbatches
     kind = across_sites(workload, layout, places(workload, layout)).kind
-    each = 1 if kind in ("tree", "hub", SERVERS) else 2
+    each = 1 if kind in ("tree", "hub", OPTIMAL, SERVERS) else 2
     return each * layout.outer.fragments / layout.outer.every_steps if layout.outer else each
