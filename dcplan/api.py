@@ -13,16 +13,16 @@ from dcplan.diagnostics import Severity
 from dcplan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dcplan.accuracy.compare import Comparison
     from dcplan.assess.ecmp import Ecmp
     from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
-    from dcplan.model.network import Network, Pair
-    from dcplan.model.states import State
+    from dcplan.exploring import Exploration
+    from dcplan.model.network import Network
+    from dcplan.model.schema import ParallelismPlan
     from dcplan.planfile import Plan, PlanRow
-    from dcplan.training.step import Links
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -89,34 +89,43 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     return network, with_snippets(network.document, found)
 
 
-def steps(network: Network, *, gbps: float | None = None) -> tuple[PlanRow, ...]:
+def steps(network: Network, *, gbps: float | None = None, pin: ParallelismPlan | None = None) -> tuple[PlanRow, ...]:
     """All parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
 
     gbps: rate in each direction between any two sites of a job [Gb/s]; none: unlimited, so that only latency counts.
     A collective that the file leaves open is, for each plan, the one with the shortest step at these rates.
     The latency is the one that a plan is sized for: 1.5 × the shortest fiber route after the worst failure.
-    UsageError when no fiber joins two sites of a job.
+    pin: keys that the search of `plans: auto` keeps to, over those of the file.
+    UsageError when no fiber joins two sites of a job, and when a pin changes nothing.
     """
-    from math import inf
+    from dcplan.exploring import rows
 
-    from dcplan.assemble import rows_of
-    from dcplan.assess.compare import compare
-    from dcplan.design.at_rates import at_rates
-    from dcplan.design.result import Infeasible
-    from dcplan.design.traffic import job_plans
-    from dcplan.model.states import promised_states
-    from dcplan.training.step import Links
+    return tuple(rows(network, gbps, pin))
 
-    states = promised_states(network)
-    rows: list[PlanRow] = []
-    for job in network.jobs:
-        plans = job_plans(network, job, states)
-        if isinstance(plans, Infeasible):
-            raise UsageError(plans.reason)
-        links = Links(dict.fromkeys(plans.latency_ms, inf if gbps is None else gbps), plans.latency_ms)
-        plans = at_rates(network, plans, links)
-        rows += rows_of(plans, None, compare(network, plans, states[:1], partial(_same, links)))
-    return tuple(rows)
+
+def explore(
+    network: Network,
+    *,
+    objective: str = "step",
+    gbps: float | None = None,
+    pin: ParallelismPlan | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Exploration, ...]:
+    """Every plan of every job, weighed: the best by an objective, the best of each, and the Pareto front over all.
+
+    Other than `steps`, a job with `plans: auto` is searched over every choice of a plan: all ways to synchronise, to
+    shard, to recompute, all schedules. Named plans are weighed as they are. objective: step, cost (tokens per US$),
+    memory (that is left) or bytes (across sites). gbps, pin: as in `steps`. `progress` is told what is being done.
+    UsageError as in `steps`, and for an objective that is not known or that says nothing about a job.
+    """
+    from dcplan.diagnostics import did_you_mean
+    from dcplan.exploring import explorations
+    from dcplan.training.objectives import OBJECTIVES
+
+    if objective not in OBJECTIVES:
+        hint = did_you_mean(objective, OBJECTIVES, f"choose {', '.join(OBJECTIVES)}")
+        raise UsageError(f"there is no objective `{objective}`: {hint}")
+    return tuple(explorations(network, objective=objective, gbps=gbps, pin=pin, tell=progress))
 
 
 def accuracy(sets: Iterable[str] = ()) -> tuple[Comparison, ...]:
@@ -124,11 +133,6 @@ def accuracy(sets: Iterable[str] = ()) -> tuple[Comparison, ...]:
     from dcplan.accuracy.compare import comparisons
 
     return comparisons(sets)
-
-
-def _same(links: Links, _state: State, _pattern: Mapping[Pair, float]) -> Links:
-    """A network that gives the same to everyone in every state."""
-    return links
 
 
 def plan(

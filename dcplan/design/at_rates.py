@@ -22,17 +22,9 @@ def at_rates(network: Network, plans: JobPlans, links: Links) -> JobPlans:
     trees of direct exchange, ring, tree and hub, so that none of these is ever better. auto: of both, as trees or as
     they are.
     """
-    asked = network.jobs[plans.job].collective
-    sites = tuple(dict.fromkeys(share.site for share in plans.workload.shares))
-    if asked not in OPEN or len(sites) < 3:
+    options = options_at(network, plans, links)
+    if not options:
         return plans
-    ms = plans.workload.collective.latency_ms
-    simple = [Collective(kind, ms) for kind in KINDS]
-    trees = [*packings(sites, links.rate_gbps, links.latency_ms)]
-    trees += [as_trees(pattern(one, sites), dict(ms)) for one in simple]
-    options = [Collective(OPTIMAL, ms, packing) for packing in trees]
-    if asked == "auto":
-        options = [*simple, *options]
 
     def step_s(layout: Layout, option: Collective) -> float:
         return round(step_terms(replace(plans.workload, collective=option), layout, links)[0].total_s, 12)
@@ -41,3 +33,17 @@ def at_rates(network: Network, plans: JobPlans, links: Links) -> JobPlans:
     own = {layout.name: min(options, key=lambda option, layout=layout: step_s(layout, option)) for layout in open_to}  # type: ignore[misc]
     first = next(iter(own.values()), options[0])
     return replace(plans, own=own, workload=replace(plans.workload, collective=first))
+
+
+def options_at(network: Network, plans: JobPlans, links: Links) -> list[Collective]:
+    """The collectives among which `at_rates` takes one for each plan; none where the file leaves nothing open."""
+    asked = network.jobs[plans.job].collective
+    sites = tuple(dict.fromkeys(share.site for share in plans.workload.shares))
+    if asked not in OPEN or len(sites) < 3:
+        return []
+    ms = plans.workload.collective.latency_ms
+    simple = [Collective(kind, ms) for kind in KINDS]
+    trees = [*packings(sites, links.rate_gbps, links.latency_ms)]
+    trees += [as_trees(pattern(one, sites), dict(ms)) for one in simple]
+    options = [Collective(OPTIMAL, ms, packing) for packing in trees]
+    return [*simple, *options] if asked == "auto" else options

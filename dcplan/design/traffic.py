@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.model.network import Network, Pair
+    from dcplan.model.schema import ParallelismPlan
     from dcplan.model.states import State
     from dcplan.training.packing import Packing
 
@@ -121,18 +122,22 @@ def traffic_of(
 
 
 def job_plans(
-    network: Network, job: str, states: Sequence[State], collective: Collective | None = None
+    network: Network,
+    job: str,
+    states: Sequence[State],
+    collective: Collective | None = None,
+    pin: ParallelismPlan | None = None,
 ) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites.
 
-    collective: what `auto` or `optimal` in the file stands for; without it, direct exchange.
+    collective: what `auto` or `optimal` in the file stands for; without it, direct exchange. pin: keys that a search keeps to.
     """
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
     latency_ms = assumed_latency_ms(network, load, mine)
     if isinstance(latency_ms, Infeasible):
         return latency_ms
-    fitting, misfits = layouts(load, about)
+    fitting, misfits = layouts(load, about, pin)
     meant = Collective(about.collective) if about.collective not in OPEN else collective or DIRECT
     load = replace(load, collective=replace(meant, latency_ms=tuple(sorted(latency_ms.items()))))
     scheme = scheme_of(network, about) if len(mine) > 1 else "none"

@@ -325,6 +325,8 @@ class Job(Strict):
     there is on given rates, and the trees whose network costs least where rates are sized; auto, the best of all."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
+    pin: ParallelismPlan | None = None
+    """Keys that `plans: auto` keeps to, as a plan has them; the others are searched."""
     use: Name | None = None
     """The plan that the network is sized for; without it, the fastest at its least rate that meets the targets,
     or within 1 % of that the one with the least rate."""

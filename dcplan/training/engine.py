@@ -12,6 +12,7 @@ from dcplan.training.machine import peak_tflops
 from dcplan.training.memory import memory
 from dcplan.training.patterns import DIRECT
 from dcplan.training.place import places, site_ranks
+from dcplan.training.remember import remembered
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms
 from dcplan.training.tiers import without
@@ -60,8 +61,13 @@ def one_site(workload: Workload, layout: Layout) -> StepTime:
     That is the step time at infinite rate and no latency, where only the NICs limit the exchange, which is direct: no
     site is a hub where there is one site. Transport is that between sites, so none of it is left.
     """
-    near = replace(workload, collective=DIRECT, transport=None)
+    near = _side_by_side(workload)
     return step_time(near, layout, no_distance(near))
+
+
+@remembered
+def _side_by_side(workload: Workload) -> Workload:
+    return replace(workload, collective=DIRECT, transport=None)
 
 
 def needed_rates(

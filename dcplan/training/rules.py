@@ -13,6 +13,7 @@ from dcplan.training.layout import complete
 from dcplan.training.machine import peak_tflops
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.search import any_fits
+from dcplan.training.space import DEFAULT, Space, idle_pins
 from dcplan.training.step import Misfit
 from dcplan.training.transport import rules as transport
 from dcplan.training.workload import joined, sequences
@@ -159,13 +160,25 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
     yield from goodput.check_job(network, name, load)
     yield from transport.check(network, at, job, load)
     if isinstance(job.plans, str):
-        misfit = any_fits(load)
-        if misfit:
-            message = f"no plan fits job `{name}`: {misfit.reason}"
-            yield Finding(NO_PLAN, locate(at, of_key=True), message, _HINTS[misfit.kind])
+        yield from _auto(network, at, job, load)
         return
+    if job.pin is not None:
+        span = locate((*at, "pin"), of_key=True)
+        yield Finding(NO_EFFECT, span, "`pin` has no effect: the job names its plans", "leave it out")
     for plan_name, plan in job.plans.items():
         yield from _named(network, (*at, "plans", plan_name), plan_name, plan, load)
+
+
+def _auto(network: Network, at: Loc, job: Job, load: Workload) -> Iterator[Finding]:
+    space = Space(job.pin or DEFAULT)
+    misfit = any_fits(load, space)
+    if misfit:
+        message = f"no plan fits job `{load.job}`: {misfit.reason}"
+        hint = _HINTS[misfit.kind] if job.pin is None else "change the sizes, or leave keys of `pin` out"
+        yield Finding(NO_PLAN, network.document.locate(at, of_key=True), message, hint)
+    for key, why in idle_pins(load, space).items() if job.pin else ():
+        span = network.document.locate((*at, "pin", key), of_key=True)
+        yield Finding(NO_EFFECT, span, f"`{key}` has no effect: {why}", "leave it out")
 
 
 def _named(network: Network, at: Loc, name: str, plan: ParallelismPlan, load: Workload) -> Iterator[Finding]:

@@ -7,28 +7,33 @@ from typing import TYPE_CHECKING
 
 from dcplan.training.layout import complete
 from dcplan.training.memory import USABLE, smallest
-from dcplan.training.space import CHOICES, DEFAULT, USUAL, candidates
+from dcplan.training.pins import merged
+from dcplan.training.space import CHOICES, DEFAULT, USUAL, Space, candidates
 from dcplan.training.step import Layout, Misfit
 from dcplan.training.terms import no_distance, step_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dcplan.model.schema import Job
-    from dcplan.training.space import Space
+    from dcplan.model.schema import Job, ParallelismPlan
     from dcplan.training.step import Workload
 
 KEEP = {"none": 8, "dp": 8, "pp": 4}
 """Plans kept per dimension that crosses sites; of others as many as of pp."""
+SAME_RESULT = frozenset({"synchronous", "hierarchical"})
+"""Ways to synchronise that train as one accelerator would; others change what is learnt, not only how fast."""
 
 
-def layouts(workload: Workload, job: Job) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
+def layouts(
+    workload: Workload, job: Job, pin: ParallelismPlan | None = None
+) -> tuple[tuple[Layout, ...], tuple[Misfit, ...]]:
     """The layouts of a job that can run, and why the others cannot.
 
-    Named plans are each made whole and checked, in the order of the file. `auto` searches; see `search`.
+    Named plans are each made whole and checked, in the order of the file. `auto` searches; see `search`. pin: keys
+    that the search keeps to, over those of the job.
     """
     if isinstance(job.plans, str):
-        return search(workload)
+        return search(workload, Space(merged([job.pin, pin])))
     results = [complete(name, plan, workload) for name, plan in job.plans.items()]
     return (
         tuple(result for result in results if isinstance(result, Layout)),
@@ -50,7 +55,8 @@ def search(workload: Workload, space: Space = USUAL) -> tuple[tuple[Layout, ...]
             refused.append(found)
         else:
             priced.append((step_terms(workload, found, near)[0].total_s, found))
-    return kept(priced), reasons(refused, workload)
+    why = reasons(refused, workload) if priced or refused else (_indivisible(space),)
+    return kept(priced), why
 
 
 def kept(priced: Iterable[tuple[float, Layout]]) -> tuple[Layout, ...]:
@@ -63,8 +69,8 @@ def kept(priced: Iterable[tuple[float, Layout]]) -> tuple[Layout, ...]:
             best[key] = (value, layout)
     ranked = sorted(((value, replace(layout, name=name(layout))) for value, layout in best.values()), key=_rank)
     found: list[Layout] = []
-    for across in sorted({layout.across for _, layout in ranked}, key=[*KEEP].index):
-        found += [layout for _, layout in ranked if layout.across == across][: KEEP[across]]
+    for across in [*KEEP, *sorted({layout.across for _, layout in ranked} - KEEP.keys())]:
+        found += [layout for _, layout in ranked if layout.across == across][: KEEP.get(across, KEEP["pp"])]
     return tuple(found)
 
 
@@ -80,12 +86,17 @@ def any_fits(workload: Workload, space: Space = USUAL) -> Misfit | None:
             return None
         refused.append(found)
     if not refused:
-        return Misfit("auto: layout", "layout", "no sizes of tp, cp and pp divide the accelerators of every site")
-    count = {misfit.kind: 0 for misfit in reasons(refused, workload)}
-    for misfit in refused:
-        count[misfit.kind] += 1
-    kind = max(count, key=lambda name: (name == "memory", count[name]))
-    return next(misfit for misfit in reasons(refused, workload) if misfit.kind == kind)
+        return _indivisible(space)
+    kinds = [misfit.kind for misfit in refused]
+    commonest = max(sorted(set(kinds)), key=lambda kind: (kind == "memory", kinds.count(kind)))
+    return next(misfit for misfit in reasons(refused, workload) if misfit.kind == commonest)
+
+
+def _indivisible(space: Space) -> Misfit:
+    pins = ", ".join(f"{key} {value}" for key, value in space.pin.model_dump(exclude_unset=True).items())
+    kept_to = f" with {pins}" if pins else ""
+    reason = f"no sizes of tp, cp and pp{kept_to} divide the accelerators of every site"
+    return Misfit("auto: layout", "layout", reason)
 
 
 def name(layout: Layout) -> str:
@@ -120,7 +131,7 @@ def _reason(kind: str, refused: list[Misfit], workload: Workload) -> Misfit:
     capacity = smallest(workload).accelerator.hbm_gb
     least = min(entry.needs_gb for entry in refused)
     reason = {
-        "layout": f"{many} have sizes that do not go together",
+        "layout": f"{many} have sizes that do not go together, such as: {refused[0].reason}",
         "memory": f"{many} do not fit the {USABLE * capacity:.1f} of {capacity:g} GB that can be filled; "
         f"the nearest needs {least:.1f} GB",
         "batch": f"{many} do not divide the batch of {workload.batch:,} sequences",

@@ -58,6 +58,19 @@ class Space:
 USUAL = Space()
 
 
+def idle_pins(workload: Workload, space: Space) -> dict[str, str]:
+    """Pinned keys that change nothing in any plan that fits, and why."""
+    left: dict[str, str] | None = None
+    for found in candidates(workload, space):
+        if isinstance(found, Layout):
+            reasons = idle(found, workload)
+            pinned = space.pin.model_fields_set if left is None else left
+            left = {key: reasons[key] for key in reasons if key in pinned}
+            if not left:
+                break
+    return left or {}
+
+
 def candidates(workload: Workload, space: Space = USUAL) -> Iterator[Layout | Misfit]:
     """Every plan of a space in a fixed order: a layout without a name that fits, or why not.
 
@@ -83,7 +96,8 @@ def _of_sizes(
     if not dp or workload.batch % dp:
         yield Misfit("", "batch", "")
         return
-    layout = replace(with_sizes("", space.pin, workload, dp), tp=tp, cp=cp, pp=pp, across=across)
+    usual = {key: getattr(DEFAULT, key) for key in FREE}
+    layout = replace(with_sizes("", space.pin, workload, dp), tp=tp, cp=cp, pp=pp, across=across, **usual)
     ranks = ranks_by_site(workload, layout)
     if isinstance(ranks, Misfit):
         yield ranks
@@ -101,18 +115,20 @@ def _of_sizes(
 
 
 def _chosen(workload: Workload, space: Space, layout: Layout, keys: tuple[str, ...]) -> Iterator[Layout | Misfit]:
-    """The layout with every value of every choice; a choice that changes nothing keeps the value that it has."""
+    """The layout with every value of every choice; one that changes nothing has its default, whatever is pinned."""
     trouble = uneven(layout, workload)
     if trouble or not keys:
         yield trouble or layout
         return
     key, *rest = keys
-    usual = [getattr(layout, key)]
-    if space.every:
-        usual = usual if key in idle(layout, workload) else list(CHOICES[key])
-    elif key == "sharding" and layout.pp == 1:
-        usual = [1, 3]
-    for value in space.values(key, usual):
+    usual = [getattr(DEFAULT, key)]
+    if key in idle(layout, workload):
+        values = usual
+    elif space.every:
+        values = space.values(key, list(CHOICES[key]))
+    else:
+        values = space.values(key, [1, 3] if key == "sharding" and layout.pp == 1 else usual)
+    for value in values:
         yield from _chosen(workload, space, replace(layout, **{key: value}), tuple(rest))
 
 

@@ -99,3 +99,15 @@ def test_flash_attention_leaves_nothing_to_choose_between_none_and_selective(rec
         adding(f"    plans: {{deep: {{tp: 8, cp: 2, pp: 16, virtual_stages: 8, recompute: {recompute}}}}}\n")
     )
     assert [finding.message.split("`")[1] for finding in found] == ["recompute"]
+
+
+def test_pins_that_change_nothing() -> None:
+    found = findings(adding("    pin: {tp: 8, recompute: none, across: dp}\n"))
+    assert [(finding.rule.code, finding.message) for finding in found] == [
+        ("DCP407", "`recompute` has no effect: flash attention recomputes its core by itself")
+    ]
+    assert not findings(adding("    pin: {tp: 8, across: dp}\n"))
+    named = adding("    pin: {tp: 8}\n    plans: {deep: {tp: 8, cp: 2, pp: 16, virtual_stages: 8}}\n")
+    assert [finding.message for finding in findings(named)] == ["`pin` has no effect: the job names its plans"]
+    (nothing,) = findings(adding("    pin: {tp: 3}\n"))
+    assert (nothing.rule.code, nothing.hint) == ("DCP405", "change the sizes, or leave keys of `pin` out")

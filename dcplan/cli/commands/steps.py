@@ -20,6 +20,10 @@ def run(
         float | None,
         typer.Option(min=0.001, help="Rate between any two sites of a job, each way [Gb/s]; else unlimited."),
     ] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help="Keys that the search of `plans: auto` keeps to: tp=8,across=dp; any key of a plan."),
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = "text",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here instead of stdout.")] = None,
 ) -> int:
@@ -32,10 +36,11 @@ def run(
     from dcplan import api
     from dcplan.report.render import check_format, draw
     from dcplan.report.steps import view
+    from dcplan.training.pins import read_pins
 
     check_format(form)
     network = api.load(file)
-    rows = api.steps(network, gbps=gbps)
+    rows = api.steps(network, gbps=gbps, pin=read_pins(pin) if pin else None)
     shown = view(network.topology.name, rows)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return 0 if {row.job for row in rows if row.fits} >= set(network.jobs) else 1

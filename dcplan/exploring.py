@@ -1,0 +1,107 @@
+"""Every plan of the jobs of a file, weighed without a designed network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dcplan.assemble import rows_of
+from dcplan.assess.compare import compare
+from dcplan.design.at_rates import at_rates, options_at
+from dcplan.design.result import Infeasible
+from dcplan.design.traffic import job_plans
+from dcplan.errors import UsageError
+from dcplan.model.states import promised_states
+from dcplan.training.explore import Explored, explore
+from dcplan.training.pins import merged
+from dcplan.training.space import Space, candidates, idle_pins
+from dcplan.training.step import Links
+from dcplan.training.workload import workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from dcplan.design.traffic import JobPlans
+    from dcplan.model.network import Network, Pair
+    from dcplan.model.schema import ParallelismPlan
+    from dcplan.model.states import State
+    from dcplan.planfile import PlanRow
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was found among all plans of a job, and the plans that are named there as rows."""
+
+    explored: Explored
+    rows: tuple[PlanRow, ...]
+
+
+def rows(network: Network, gbps: float | None, pin: ParallelismPlan | None) -> Iterator[PlanRow]:
+    """The plans that each job would be designed with, as rows; see `api.steps`."""
+    for plans in _jobs(network, pin):
+        links = _links(plans, gbps)
+        yield from _rows(network, at_rates(network, plans, links), links)
+
+
+def explorations(
+    network: Network,
+    *,
+    objective: str,
+    gbps: float | None,
+    pin: ParallelismPlan | None,
+    tell: Callable[[str], None] | None,
+) -> Iterator[Exploration]:
+    """Each job with every choice of a plan searched, or its named plans weighed; see `api.explore`."""
+    for plans in _jobs(network, pin):
+        about, links = network.jobs[plans.job], _links(plans, gbps)
+        found = explore(
+            plans.workload,
+            candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
+            if about.plans == "auto"
+            else [*plans.layouts, *plans.misfits],
+            links,
+            collectives=options_at(network, plans, links),
+            objective=objective,
+            usd_per_h=about.accelerator_usd_per_h,
+            tell=tell,
+        )
+        if objective in found.left_out:
+            raise UsageError(f"job {plans.job} has no objective `{objective}`: {found.left_out[objective]}")
+        named = at_rates(network, replace(plans, layouts=found.layouts, misfits=found.misfits), links)
+        yield Exploration(found, _rows(network, named, links))
+
+
+def _jobs(network: Network, pin: ParallelismPlan | None) -> Iterator[JobPlans]:
+    if pin is not None:
+        _check_pin(network, pin)
+    states = promised_states(network)
+    for job in network.jobs:
+        plans = job_plans(network, job, states, pin=pin)
+        if isinstance(plans, Infeasible):
+            raise UsageError(plans.reason)
+        yield plans
+
+
+def _check_pin(network: Network, pin: ParallelismPlan) -> None:
+    """UsageError where a key of it changes nothing in any job."""
+    searched = [name for name, job in network.jobs.items() if job.plans == "auto"]
+    if not searched:
+        raise UsageError("--pin narrows the search of `plans: auto`, and every job names its plans")
+    idle = [idle_pins(workload(network, job), Space(merged([network.jobs[job].pin, pin]))) for job in searched]
+    for key in sorted(pin.model_fields_set):
+        if all(key in each for each in idle):
+            raise UsageError(f"--pin `{key}` has no effect: {idle[0][key]}")
+
+
+def _links(plans: JobPlans, gbps: float | None) -> Links:
+    return Links(dict.fromkeys(plans.latency_ms, math.inf if gbps is None else gbps), plans.latency_ms)
+
+
+def _rows(network: Network, plans: JobPlans, links: Links) -> tuple[PlanRow, ...]:
+    """On a network that gives the same to everyone in every state."""
+
+    def same(_state: State, _pattern: Mapping[Pair, float]) -> Links:
+        return links
+
+    return rows_of(plans, None, compare(network, plans, plans.states[:1], same))

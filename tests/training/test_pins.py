@@ -1,0 +1,150 @@
+"""Pins narrow a search, from the command line and from a job, or are refused in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.errors import UsageError
+from dcplan.model.schema import Job, ParallelismPlan
+from dcplan.training.idle import idle
+from dcplan.training.pins import merged, read_pins
+from dcplan.training.search import any_fits, layouts, search
+from dcplan.training.space import CHOICES, Space, candidates, idle_pins
+from dcplan.training.step import Layout, Workload
+
+from .records import model, share
+
+
+def load(name: str = "llama3-70b", count: int = 512, sites: str = "ab", accelerator: str = "h100-sxm") -> Workload:
+    shares = tuple(share(site, accelerator, count) for site in sites)
+    return Workload("job", model(name), 8192, 1024, "bf16", 32, shares)
+
+
+def fitting(work: Workload, space: Space) -> set[Layout]:
+    return {found for found in candidates(work, space) if isinstance(found, Layout)}
+
+
+def test_read() -> None:
+    found = read_pins(["tp=8, across=dp", "sequence_parallel=false,recompute=full"])
+    given = {"tp": 8, "across": "dp", "sequence_parallel": False, "recompute": "full"}
+    assert found.model_dump(exclude_unset=True) == given
+    assert merged([ParallelismPlan(tp=2, pp=4), None, found]).model_dump(exclude_unset=True) == {**given, "pp": 4}
+    assert merged([None]).model_fields_set == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tp", "key=value"),
+        ("tp=", "key=value"),
+        ("tp=8,,pp=2", "key=value"),
+        ("", "key=value"),
+        ("tpp=8", "did you mean `tp`"),
+        ("name=x", "has no key `name`"),
+        ("tp=8,tp=4", "twice"),
+        ("tp=x", "valid integer"),
+        ("tp=0", "greater than or equal to 1"),
+        ("sharding=9", "one of 0, 1, 2, 3"),
+        ("across=DP", "did you mean `dp`"),
+        ("sequence_parallel=8", "true or false"),
+    ],
+)
+def test_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_pins([text])
+
+
+@pytest.mark.parametrize(
+    "pin",
+    [
+        {"tp": 8},
+        {"across": "pp"},
+        {"pp": 4, "virtual_stages": 2},
+        {"microbatch": 2},
+        {"dp": 64},
+        {"sync": "synchronous"},
+        {"sharding": 3},
+        {"recompute": "full", "cp": 1},
+        {"schedule": "zb-h1"},
+    ],
+)
+def test_a_pin_is_a_filter_of_the_whole_space(pin: dict[str, object]) -> None:
+    """What is found with a pin is what is found without and has those values, or to which they make no difference."""
+    whole = fitting(load(), Space(every=True))
+    kept = {
+        layout
+        for layout in whole
+        if all(
+            getattr(layout, key) == value or (key != "recompute" and key in idle(layout, load()))
+            for key, value in pin.items()
+        )
+    }
+    found = fitting(load(), Space(ParallelismPlan.model_validate(pin), every=True))
+    assert found
+    if "virtual_stages" in pin or "microbatch" in pin:  # values that an unpinned search need not try
+        assert kept <= found
+    else:
+        assert found == kept
+
+
+def test_a_pin_may_have_a_value_that_the_search_does_not_try() -> None:
+    pins: list[dict[str, object]] = [
+        {"microbatch": 16}, {"sequence_parallel": False, "tp": 2}, {"shard_size": 8}, {"extra_in_flight": 3},
+        {"pp": 5, "cp": 1}, {"virtual_stages": 5, "pp": 4},
+    ]  # fmt: skip
+    works = [load(), load(), load(), load(), load(count=640), load()]
+    for pin, work in zip(pins, works, strict=True):
+        found = fitting(work, Space(ParallelismPlan.model_validate(pin)))
+        assert found, pin
+        assert all(getattr(layout, key) == value for layout in found for key, value in pin.items())
+
+
+def test_when_a_pin_leaves_nothing() -> None:
+    for pin, said in (
+        ({"tp": 3}, "no sizes of tp, cp and pp with tp 3 divide"),
+        ({"dp": 7}, "with dp 7 divide"),
+        ({"pp": 1, "tp": 1, "sharding": 0}, "do not fit the"),
+        ({"ep": 2}, "the model is dense"),
+        ({"virtual_stages": 4, "across": "pp"}, "whole ranks or whole stages"),
+    ):
+        space = Space(ParallelismPlan.model_validate(pin))
+        why = any_fits(load(), space)
+        assert why is not None
+        assert said in why.reason
+        found, misfits = search(load(), space)
+        assert not found
+        assert why in misfits
+
+
+def test_pins_without_effect() -> None:
+    def without(work: Workload, **pin: object) -> set[str]:
+        return set(idle_pins(work, Space(ParallelismPlan.model_validate(pin))))
+
+    assert without(load(), tp=8, across="dp", sync="synchronous") == set()
+    assert without(load(sites="a"), tp=8, across="dp", sync="synchronous") == {"across", "sync"}
+    assert without(load(), recompute="none") == {"recompute"}
+    assert without(load("megatron-22b", accelerator="a100-sxm-80gb"), recompute="none") == set()
+    assert without(load(), schedule="zb-h1") == set()
+    assert without(load(), schedule="1f1b", pp=1) == {"schedule"}
+    assert without(load(), tp=3, sync="synchronous") == set()  # nothing fits: another rule says so
+
+
+def test_a_job_with_pins() -> None:
+    base = {
+        "model": "llama3-70b", "accelerators": {"a": 512, "b": 512}, "sequence_length": 8192,
+        "global_batch_tokens": 8192 * 1024,
+    }  # fmt: skip
+    job = Job.model_validate({**base, "pin": {"tp": 8, "across": "dp"}})
+    found, _ = layouts(load(), job)
+    assert found
+    assert {(layout.tp, layout.across) for layout in found} == {(8, "dp")}
+    both, _ = layouts(load(), job, read_pins(["tp=4"]))
+    assert {(layout.tp, layout.across) for layout in both} == {(4, "dp")}
+    named = Job.model_validate({**base, "pin": {"tp": 8}, "plans": {"mine": {"tp": 4, "pp": 8}}})
+    assert [layout.tp for layout in layouts(load(), named)[0]] == [4]
+
+
+def test_every_choice_can_be_pinned() -> None:
+    for key, values in CHOICES.items():
+        for value in values:
+            assert getattr(read_pins([f"{key}={value}"]), key) == value
