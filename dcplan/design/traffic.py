@@ -130,7 +130,8 @@ def job_plans(
 ) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites.
 
-    collective: what `auto` or `optimal` in the file stands for; without it, direct exchange. pin: keys that a search keeps to.
+    collective: what `auto` or `optimal` in the file stands for; without it, direct exchange. pin: keys that a search
+    keeps to.
     """
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
