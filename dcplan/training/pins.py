@@ -26,20 +26,20 @@ def read_pins(texts: Iterable[str]) -> ParallelismPlan:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise UsageError(f"--pin `{part}`: write key=value, with commas between, as in tp=8,across=dp")
-        if key not in KEYS:
+        if key.partition(".")[0] not in KEYS:
             hint = did_you_mean(key, KEYS, f"a plan has {', '.join(KEYS)}")
             raise UsageError(f"--pin `{part}`: a plan has no key `{key}`: {hint}")
         if key in given:
             raise UsageError(f"--pin: `{key}` is given twice")
         given[key] = value
     try:
-        return ParallelismPlan.model_validate({key: _value(value) for key, value in given.items()})
+        return ParallelismPlan.model_validate(_nested(given))
     except ValidationError as error:
         where = error.errors()[0]["loc"]
         if not where:
             raise UsageError(f"--pin: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from error
-        key = str(where[0])
-        raise UsageError(f"--pin `{key}={given[key]}`: {_allowed(key, given[key], error)}") from error
+        key = ".".join(map(str, where))
+        raise UsageError(f"--pin `{key}={given.get(key, '…')}`: {_allowed(key, given.get(key, ''), error)}") from error
 
 
 def merged(pins: Iterable[ParallelismPlan | None]) -> ParallelismPlan:
@@ -47,6 +47,19 @@ def merged(pins: Iterable[ParallelismPlan | None]) -> ParallelismPlan:
     return ParallelismPlan.model_validate(
         {key: value for pin in pins if pin for key, value in pin.model_dump(exclude_unset=True).items()}
     )
+
+
+def _nested(given: dict[str, str]) -> dict[str, object]:
+    """outer.every_steps stands below outer."""
+    found: dict[str, object] = {}
+    for key, value in given.items():
+        above, dot, below = key.partition(".")
+        inner = found.setdefault(above, {}) if dot else None
+        if isinstance(inner, dict):
+            inner[below] = _value(value)
+        else:
+            found[above] = _value(value)
+    return found
 
 
 def _value(text: str) -> str | int | bool:
@@ -57,6 +70,9 @@ def _value(text: str) -> str | int | bool:
 
 def _allowed(key: str, value: str, error: ValidationError) -> str:
     """What the key may be."""
+    if "." in key:
+        unknown = error.errors()[0]["type"] == "extra_forbidden"
+        return f"there is no key `{key}`" if unknown else error.errors()[0]["msg"]
     annotation = ParallelismPlan.model_fields[key].annotation
     if get_origin(annotation) is Literal:
         values = [str(each) for each in get_args(annotation)]

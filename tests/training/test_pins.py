@@ -29,6 +29,8 @@ def test_read() -> None:
     given = {"tp": 8, "across": "dp", "sequence_parallel": False, "recompute": "full"}
     assert found.model_dump(exclude_unset=True) == given
     assert merged([ParallelismPlan(tp=2, pp=4), None, found]).model_dump(exclude_unset=True) == {**given, "pp": 4}
+    outer = read_pins(["sync=local-sgd,outer.every_steps=100"]).model_dump(exclude_unset=True)
+    assert outer == {"sync": "local-sgd", "outer": {"every_steps": 100}}
     assert merged([None]).model_fields_set == set()
 
 
@@ -47,6 +49,10 @@ def test_read() -> None:
         ("sharding=9", "one of 0, 1, 2, 3"),
         ("across=DP", "did you mean `dp`"),
         ("sequence_parallel=8", "true or false"),
+        ("sync=local-sgd", "asks for outer"),
+        ("sync=local-sgd,outer.every=8", "there is no key `outer.every`"),
+        ("sync=local-sgd,outer.every_steps=x", "valid integer"),
+        ("outer=8", "`outer` should be"),
     ],
 )
 def test_refused(text: str, said: str) -> None:
