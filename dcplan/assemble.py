@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan import __version__
+from dcplan.about_work import about_layout, about_work
 from dcplan.assess.taken import about_losses
 from dcplan.design.traffic import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.training.outer import Outer
-    from dcplan.training.step import Layout, Share, Workload
+    from dcplan.training.step import Layout, Share
 
 
 def plan_file(
@@ -198,7 +199,10 @@ def in_words(layout: Layout) -> str:
     ]
     detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
     detail += [layout.schedule] if layout.schedule != "1f1b" else []
+    detail += [f"CP by {layout.cp_exchange}"] if layout.cp > 1 and layout.cp_exchange != "ring" else []
     detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
+    if layout.optimizer_offload_percent:
+        detail.append(f"{layout.optimizer_offload_percent:g} % of the optimizer in the host")
     if layout.outer and layout.across == "dp":
         detail.append(outer_in_words(layout.sync, layout.outer))
     return " ".join([*sizes, *detail])
@@ -235,7 +239,7 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
                 "high",
             )
         )
-        stated += _about_work(job.plans.workload, file)
+        stated += [*about_work(job.plans.workload, file), *about_layout(job.plans.workload, job.chosen)]
         stated += _about_transport(job)
         stated += [
             Assumption(
@@ -252,26 +256,6 @@ def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic])
     stated += _retuning(design)
     stated += [Assumption("design", text, "dcplan", "high") for text in design.assumptions]
     return tuple(stated)
-
-
-def _about_work(load: Workload, file: str) -> Iterator[Assumption]:
-    """What of a job's work is not as it is by default."""
-    if load.attention == "full":
-        yield Assumption(f"attention of {load.job}", "every token attends to all; MFU counts all of it", file, "high")
-    if load.expert_imbalance > 1:
-        text = f"the fullest expert parallel rank gets {significant(load.expert_imbalance)} times the mean"
-        yield Assumption(f"experts of {load.job}", text, file, "medium")
-    for site, share in {share.site: share for share in load.shares}.items():
-        if share.fabric:
-            text = ", ".join(
-                f"1:{significant(tier.oversubscription)} beyond {tier.accelerators:,}" for tier in share.fabric
-            )
-            yield Assumption(f"fabric of {site}", f"{text} accelerators", file, "high")
-        if share.all_reduce != "auto":
-            yield Assumption(f"all-reduce in {site}", share.all_reduce, file, "high")
-    if load.precision == "fp4":
-        text = "5 of 6 linear products in nvfp4; weights kept in bf16 and two nvfp4 copies, tokens dispatched in fp8"
-        yield Assumption(f"fp4 of {load.job}", text, "NVIDIA 2025, Pretraining LLMs with NVFP4", "low")
 
 
 def _bits_in_words(job: JobTraffic) -> str:

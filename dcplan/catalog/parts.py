@@ -296,6 +296,12 @@ class Accelerator(Part):
     """Scale-up bandwidth of one accelerator, one direction [GB/s]."""
     nic_gbps: Positive
     """Scale-out bandwidth of one accelerator [Gb/s]."""
+    host_gb_per_s: Positive | None = None
+    """Link of one accelerator to its host, one direction [GB/s]."""
+    host_memory_gb_per_s: Positive | None = None
+    """Bandwidth of host memory, the part of one accelerator [GB/s]."""
+    host_memory_gb: Positive | None = None
+    """Host memory, the part of one accelerator [GB]."""
     all_in_w: Positive | None = None
     """Power with its share of server, network and cooling [W]."""
     calibration: str | None = None

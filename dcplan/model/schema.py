@@ -272,6 +272,11 @@ class ParallelismPlan(Strict):
     """Activations recomputed in the backward pass."""
     sequence_parallel: bool = True
     """Sequence parallelism in the tensor parallel group."""
+    cp_exchange: Literal["ring", "all-gather"] = "ring"
+    """How context parallel ranks get each other's keys and values: round a ring behind the attention core, or all of
+    them before it, which nothing hides (Llama 3)."""
+    optimizer_offload_percent: Percent = 0.0
+    """Share of the optimizer state that lies in host memory and is stepped by the processor [%]."""
     across: Literal["dp", "pp"] = "dp"
     """The dimension that crosses sites."""
     sync: Sync = "hierarchical"

@@ -45,6 +45,7 @@ _MEMORY = (
     number_column("optimizer_gb", "Optimizer", "GB"),
     number_column("activations_gb", "Activations", "GB"),
 )
+_HOST = number_column("host_gb", "Host", "GB")
 
 
 def view(name: str, rows: Iterable[PlanRow]) -> View:
@@ -96,7 +97,11 @@ def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table
     yield from goodput.tables(rows)
     if any(row.memory for row in rows):
         weighed = tuple(_memory(row) for row in rows if row.memory)
-        yield Table(f"memory {job}", f"Memory of {job}, fullest accelerator", _MEMORY, weighed)
+        host = any(row.memory.host_gb for row in rows if row.memory)
+        columns = (*_MEMORY, _HOST) if host else _MEMORY
+        cells = tuple(cells if host else cells[: len(_MEMORY)] for cells in weighed)
+        note = "Host: of the optimizer, in the memory of the host." if host else ""
+        yield Table(f"memory {job}", f"Memory of {job}, fullest accelerator", columns, cells, note=note)
 
 
 def _terms(job: str, rows: list[PlanRow], legend: str) -> Table:
@@ -125,6 +130,6 @@ def _times(row: PlanRow, decimals: int) -> Row:
 def _memory(row: PlanRow) -> Row:
     memory = row.memory
     if memory is None:
-        return (say(row.plan), *[fixed(None, 1)] * 6)
-    parts = (memory.weights_gb, memory.gradients_gb, memory.optimizer_gb, memory.activations_gb)
+        return (say(row.plan), *[fixed(None, 1)] * 7)
+    parts = (memory.weights_gb, memory.gradients_gb, memory.optimizer_gb, memory.activations_gb, memory.host_gb)
     return (say(row.plan), *(fixed(value, 1) for value in (memory.total_gb, memory.capacity_gb, *parts)))

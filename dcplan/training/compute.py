@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
-from dcplan.training.collectives import all_reduce_s, all_to_all_s, group, scatter_and_gather_s
+from dcplan.training.collectives import all_reduce_s, all_to_all_s, group, reduce_scatter_s, scatter_and_gather_s
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
@@ -121,8 +121,12 @@ def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -
     tp = _tp_s(model, tokens, tile, machine, moe=moe)
     cp = _cp_s(model, tokens, tile, machine)
     ep = _ep_s(model, skew * tokens, tile, machine) if moe else 0.0
-    forward = Pass(forward_compute, tp, _hidden(cp, core), ep)
-    backward = Pass(backward_compute, tp, _hidden(2 * cp, core_backward), ep)
+    if tile.cp_exchange == "ring":
+        cp_forward, cp_backward = _hidden(cp, core), _hidden(2 * cp, core_backward)
+    else:
+        cp_forward, cp_backward = cp, 2 * cp
+    forward = Pass(forward_compute, tp, cp_forward, ep)
+    backward = Pass(backward_compute, tp, cp_backward, ep)
     if tile.recompute == "full":
         backward += forward
     elif tile.recompute == "selective" and not machine.modern:
@@ -221,11 +225,17 @@ def _tp_sum_s(tile: Tile, machine: Machine, size: float) -> float:
 
 
 def _cp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> float:
-    """Keys and values go once round the ring: (c−1) × 2 bytes × tokens × width / t."""
+    """Keys and values go once round the ring: (c−1) × 2 bytes × tokens × width / t.
+
+    Backward as much again, and their gradients the other way. all-gather: the same bytes in one collective before the
+    attention core, backward another and a reduce-scatter of gradients (Grattafiori et al. 2024, section 3.3.2).
+    """
     if tile.cp == 1:
         return 0.0
     over = group(machine, tile.cp, tile.tp)
     size = 2 * tokens * shapes.kv_width(model) / tile.tp
+    if tile.cp_exchange == "all-gather":
+        return reduce_scatter_s(over, tile.cp * size)
     return (tile.cp - 1) * (size / over.ring + over.hop_s)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.training.memory import USABLE, fits, memory
+from dcplan.training.memory import USABLE, fits, in_host, memory
 from dcplan.training.outer_plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
@@ -36,6 +36,14 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
 def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
     boundaries = len(workload.shares) - 1 if layout.across == "pp" else 0
     used = memory(workload, layout, (layout.extra_in_flight or 0) * boundaries)
+    if not in_host(used):
+        return Misfit(
+            layout.name,
+            "memory",
+            f"{layout.optimizer_offload_percent:g} % of the optimizer needs {used.host_gb:.1f} GB of the host, "
+            f"{USABLE * (used.host_capacity_gb or 0):.1f} of {used.host_capacity_gb:g} GB can be filled",
+            used.total_gb,
+        )
     if not fits(used):
         usable = USABLE * used.capacity_gb
         return Misfit(
@@ -78,6 +86,8 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         shard_size=plan.shard_size or 0,
         recompute=plan.recompute,
         sequence_parallel=plan.sequence_parallel,
+        cp_exchange=plan.cp_exchange,
+        optimizer_offload_percent=plan.optimizer_offload_percent,
         across=plan.across if several else "none",
         sync=plan.sync,
         extra_in_flight=plan.extra_in_flight,

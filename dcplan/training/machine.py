@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.training.fabric import leaving
+from dcplan.training.offload import Host, host_of
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
 
@@ -41,6 +42,8 @@ class Machine:
     """Scale-out collectives, one accelerator's NIC, one direction [bytes/s]."""
     domain: int
     """Accelerators in a scale-up domain."""
+    host: Host
+    """Its part of the host."""
     fabric: tuple[Tier, ...]
     """Tiers of the scale-out network that are oversubscribed."""
     all_reduce: str
@@ -87,6 +90,7 @@ def machine(share: Share, precision: str) -> Machine:
         up=part.scale_up_gb_per_s * 1e9 * fitted.scale_up_efficiency,
         out=part.nic_gbps * 1e9 / 8 * fitted.scale_out_efficiency,
         domain=part.scale_up_domain,
+        host=host_of(part),
         fabric=share.fabric,
         all_reduce=share.all_reduce,
         layer_s=fitted.layer_us * 1e-6,

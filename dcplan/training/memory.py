@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import schedules, shapes
 from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
+from dcplan.training.offload import KEPT_BYTES
 from dcplan.training.outer import state_bytes
 from dcplan.training.pipeline import device_layers, layer_sizes, stage_parameters
 from dcplan.training.precision import PRECISIONS
@@ -31,7 +32,7 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
 
     Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter, each divided by
     the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README); state
-    of outer steps with Adam's, see `outer.state_bytes`. Activations: see
+    of outer steps with Adam's, see `outer.state_bytes`; what is offloaded of Adam's lies in the host. Activations: see
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
     + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules that split the backward
     pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and gradients twice; its copies
@@ -44,6 +45,11 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
 def fits(used: Memory) -> bool:
     """It fits, with room for driver, NCCL and fragmentation."""
     return used.total_gb <= USABLE * used.capacity_gb
+
+
+def in_host(used: Memory) -> bool:
+    """What lies in the host fits there, as far as is known."""
+    return used.host_capacity_gb is None or used.host_gb <= USABLE * used.host_capacity_gb
 
 
 @remembered
@@ -131,13 +137,24 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
     (dense, dense_again), (moe, moe_again) = layer_bytes(workload, layout.tile)
     activations = (kind.dense * dense + kind.moe * moe) * held_microbatches(layout, extra_in_flight)[i]
     working = moe_again if kind.moe else dense_again
-    optimizer_bytes = OPTIMIZER_BYTES + state_bytes(layout.sync, layout.outer)
+    if layout.cp > 1 and layout.cp_exchange == "all-gather":
+        working += _gathered_bytes(workload, layout.tile)
+    offloaded = layout.optimizer_offload_percent / 100
+    optimizer_bytes = OPTIMIZER_BYTES * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
+    stepped, part = spread if layout.sharding >= 1 else whole, smallest(workload).accelerator
     if kind.head:  # logits in bf16 and fp32
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
     return Memory(
         weights_gb=weights / 1e9,
         gradients_gb=GRADIENT_BYTES * (spread if layout.sharding >= 2 else whole) / 1e9,
-        optimizer_gb=optimizer_bytes * (spread if layout.sharding >= 1 else whole) / 1e9,
+        optimizer_gb=optimizer_bytes * stepped / 1e9,
         activations_gb=(activations + working) / 1e9,
-        capacity_gb=smallest(workload).accelerator.hbm_gb,
+        capacity_gb=part.hbm_gb,
+        host_gb=KEPT_BYTES * offloaded * stepped / 1e9,
+        host_capacity_gb=part.host_memory_gb if offloaded else None,
     )
+
+
+def _gathered_bytes(workload: Workload, tile: Tile) -> float:
+    """Keys and values of the whole sequence in the layer at work, bf16, and their gradients: 2 × 2 b s width / t."""
+    return 4 * tile.microbatch * workload.sequence_length * shapes.kv_width(workload.model) / tile.tp

@@ -124,10 +124,14 @@ class Memory:
     optimizer_gb: float
     activations_gb: float
     capacity_gb: float
+    host_gb: float = 0.0
+    """What its part of the host holds of the optimizer, beside all above [GB]."""
+    host_capacity_gb: float | None = None
+    """Its part of the host's memory [GB]; none: not known, or nothing lies there."""
 
     @property
     def total_gb(self) -> float:
-        """All of it [GB]."""
+        """All of it on the accelerator [GB]."""
         return self.weights_gb + self.gradients_gb + self.optimizer_gb + self.activations_gb
 
 
@@ -140,6 +144,7 @@ class Tile(NamedTuple):
     microbatch: int
     recompute: str
     sequence_parallel: bool
+    cp_exchange: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,10 @@ class Layout:
     extra_in_flight: int | None
     schedule: str = "1f1b"
     """See `schedules`."""
+    cp_exchange: str = "ring"
+    """ring or all-gather."""
+    optimizer_offload_percent: float = 0.0
+    """Share of the optimizer in host memory; see `offload`."""
     outer: Outer | None = None
     """How sites exchange what they have learned by themselves; none where they agree in every step."""
 

@@ -13,6 +13,7 @@ from dcplan.training.collectives import group
 from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, in_flight_gb, memory
+from dcplan.training.offload import host_step_s
 from dcplan.training.one_f_one_b import Boundary, span_s
 from dcplan.training.outer import traffic_bytes
 from dcplan.training.pipeline import Stage, idle_s, stages, to_hide
@@ -352,9 +353,12 @@ def _tied_s(
 def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
     """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group.
 
-    And once in H steps the outer optimizer, see `outer.traffic_bytes`.
+    And once in H steps the outer optimizer, see `outer.traffic_bytes`. What is offloaded is stepped in the host at the
+    same time, see `offload.host_step_s`.
     """
-    traffic = OPTIMIZER_TRAFFIC + traffic_bytes(layout.sync, layout.outer)
+    offloaded = layout.optimizer_offload_percent / 100
+    traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
     shared, experts = local_parameters(workload, layout)
     shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
-    return traffic * (shared / shards + experts / max(1, shards // layout.ep)) / box.hbm
+    parameters = shared / shards + experts / max(1, shards // layout.ep)
+    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))

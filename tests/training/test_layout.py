@@ -107,8 +107,8 @@ def test_every_choice_of_a_plan_is_a_field_of_a_layout_that_the_search_varies() 
     shares = tuple(share(site, "a100-sxm-80gb", 128) for site in "ab")
     found = [
         layout
-        for name in ("megatron-22b", "qwen3-30b-a3b")
-        for layout in candidates(Workload("job", model(name), 2048, 1024, "bf16", 32, shares), Space(every=True))
+        for name, s in (("megatron-22b", 2048), ("qwen3-30b-a3b", 8192))
+        for layout in candidates(Workload("job", model(name), s, 1024, "bf16", 32, shares), Space(every=True))
         if isinstance(layout, Layout)
     ]
     for key, values in CHOICES.items():

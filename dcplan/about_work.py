@@ -1,0 +1,52 @@
+"""What the work of a job rests on, where it is not as it is by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.planfile import Assumption
+from dcplan.training.offload import HOST_EFFICIENCY, host_of, is_assumed
+from dcplan.units import significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dcplan.training.step import Layout, Workload
+
+
+def about_work(load: Workload, file: str) -> Iterator[Assumption]:
+    """What of a job's work is not as it is by default."""
+    if load.attention == "full":
+        yield Assumption(f"attention of {load.job}", "every token attends to all; MFU counts all of it", file, "high")
+    if load.expert_imbalance > 1:
+        text = f"the fullest expert parallel rank gets {significant(load.expert_imbalance)} times the mean"
+        yield Assumption(f"experts of {load.job}", text, file, "medium")
+    for site, share in {share.site: share for share in load.shares}.items():
+        if share.fabric:
+            text = ", ".join(
+                f"1:{significant(tier.oversubscription)} beyond {tier.accelerators:,}" for tier in share.fabric
+            )
+            yield Assumption(f"fabric of {site}", f"{text} accelerators", file, "high")
+        if share.all_reduce != "auto":
+            yield Assumption(f"all-reduce in {site}", share.all_reduce, file, "high")
+    if load.precision == "fp4":
+        text = "5 of 6 linear products in nvfp4; weights kept in bf16 and two nvfp4 copies, tokens dispatched in fp8"
+        yield Assumption(f"fp4 of {load.job}", text, "NVIDIA 2025, Pretraining LLMs with NVFP4", "low")
+
+
+def about_layout(load: Workload, layout: Layout) -> Iterator[Assumption]:
+    """What the plan of a job rests on: bubbles of its schedule, the hosts that hold its optimizer."""
+    if layout.schedule == "zb-h2":
+        text = "stages do not wait for each other's optimizer step; the norm of gradients is checked afterwards"
+        yield Assumption(f"schedule of {load.job}", text, "Qi et al. 2024, section 4", "medium")
+    if layout.schedule == "dualpipe" and layout.ep > 1:
+        text = "20 of 132 cores drive expert exchange while the others compute"
+        yield Assumption(f"schedule of {load.job}", text, "DeepSeek-V3 report, section 3.2.2, for H800", "medium")
+    if layout.optimizer_offload_percent:
+        for name, part in {share.accelerator_id: share.accelerator for share in load.shares}.items():
+            host = host_of(part)
+            text = (
+                f"{significant(host.link / 1e9)} GB/s to the host, {significant(host.memory / 1e9)} GB/s of its memory"
+            )
+            source = "assumption: PCIe 4 and DDR4" if is_assumed(part) else "catalog"
+            yield Assumption(f"host of {name}", text, f"{source}, {HOST_EFFICIENCY:.0%} of it reached", "low")
