@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from dcplan.accuracy.fit import predicted_s
 from dcplan.accuracy.memory import MemorySet, memory_sets, predicted_gib
+from dcplan.accuracy.outer import OuterSet, outer_sets
 from dcplan.accuracy.over_sites import SiteSet, predicted_percent, site_sets
 from dcplan.accuracy.runs import RunSet, run_sets
 from dcplan.catalog.load import shipped
@@ -57,9 +58,9 @@ class Comparison:
     name: str
     title: str
     quantity: str
-    """step time, memory, or efficiency."""
+    """step time, memory, efficiency; of sites that train by themselves bandwidth, exchange or utilisation."""
     unit: str
-    """Of what is measured: s, GiB or %."""
+    """Of what is measured: s, GiB, Gb/s or %."""
     source: str
     confidence: str
     note: str
@@ -101,8 +102,8 @@ def _figures(errors: Sequence[float]) -> Figures | None:
 
 
 def names() -> tuple[str, ...]:
-    """All sets: step times, then memory, then runs over several sites."""
-    return (*run_sets(), *memory_sets(), *site_sets())
+    """All sets: step times, then memory, then runs over several sites, then sites that train by themselves."""
+    return (*run_sets(), *memory_sets(), *site_sets(), *outer_sets())
 
 
 def comparisons(chosen: Iterable[str] = ()) -> tuple[Comparison, ...]:
@@ -120,7 +121,9 @@ def comparisons(chosen: Iterable[str] = ()) -> tuple[Comparison, ...]:
 def _comparison(name: str) -> Comparison:
     if name in run_sets():
         return _times(run_sets()[name])
-    return _memory(memory_sets()[name]) if name in memory_sets() else _sites(site_sets()[name])
+    if name in memory_sets():
+        return _memory(memory_sets()[name])
+    return _sites(site_sets()[name]) if name in site_sets() else _outer(outer_sets()[name])
 
 
 @cache
@@ -147,6 +150,12 @@ def _times(group: RunSet) -> Comparison:
 def _memory(group: MemorySet) -> Comparison:
     rows = tuple(Row(run.id, run.gib, predicted_gib(run)) for run in group.runs)
     return Comparison(group.name, group.title, "memory", "GiB", group.source, group.confidence, group.note, rows)
+
+
+def _outer(group: OuterSet) -> Comparison:
+    rows = tuple(Row(row.id, row.published, row.predicted, row.fitted) for row in group.rows)
+    about = (group.source, group.confidence, group.note)
+    return Comparison(group.name, group.title, group.quantity, group.unit, *about, rows)
 
 
 def _sites(group: SiteSet) -> Comparison:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SETTLING = 3
-"""Outer periods until waits repeat: whatever waits in one is over before the fragment is sent again (τ ≤ H)."""
+"""Outer periods until waits repeat, where links have time to spare in each."""
 COUNTED = 4
 """Outer periods over which waits are averaged after that."""
 LAYERS_PER_FRAGMENT = 3
@@ -61,7 +61,8 @@ def waits_s(
     layer_s: time of one layer on the links [s]. delay_s: latency that its last bit adds [s].
     By itself a fragment with layers l_1 < l_2 < … makes the site wait max(0, F + delay_s − τ T − l_1 f) with
     F = max over j of (j layer_s − l_j b), from the end of the step: b, f = backward and forward time of a layer [s].
-    Here fragments share the links, first come first served, and what one makes the site wait gives others time.
+    Here fragments share the links, first come first served, and what one makes the site wait gives others time. In the
+    long run waits are at least what the links need beyond H T, though a window of many steps may hide that for long.
     Infinite where the links carry nothing.
     """
     if not math.isfinite(layer_s + delay_s):
@@ -80,7 +81,8 @@ def waits_s(
         for layer, key in going.get(step, ()):
             links_free_s = max(links_free_s, end_s - layer * backward_s) + layer_s
             done_s[key] = links_free_s + delay_s
-    return counted_s / COUNTED
+    sent_s = layer_s * sum(map(len, parts))
+    return max(counted_s / COUNTED, sent_s - every * passes.step_s)
 
 
 _Key = tuple[int, int]
