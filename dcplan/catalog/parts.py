@@ -379,6 +379,9 @@ class Calibration(Part):
     """Further factor on products of routed experts of inner size 2,048; nearer to 1 for larger ones."""
     precision: Literal["bf16", "fp8", "fp4"] = "bf16"
     """Precision of the matrix products."""
+    overlap: Literal["all", "inside-site"] = "all"
+    """What of the gradient exchange overlaps with the backward pass, in software since 2023; inside-site: the exchange
+    across sites begins when all gradients are there, as where XLA scans over layers (MaxText, scan_layers)."""
     software_year: int
     """Year of the software stack that was measured."""
     fitted_on: tuple[str, ...]

@@ -17,11 +17,11 @@ ORDER = ("measured-range", "interpolated", "simulated-source", "extrapolated")
 def evidence(workload: Workload, layout: Layout) -> str:
     """measured-range, interpolated, simulated-source or extrapolated; the worst of the shares.
 
-    measured-range: a dense model in one site, on an accelerator that the calibration was fitted on, with hidden size
-    and number of accelerators between those of the fitted records. interpolated: the same within a factor of two, or
-    over several sites, whose exchange is computed, or in a schedule that no fitted record ran. simulated-source: the
-    same with fragments or parameter servers, of which only simulations are published. extrapolated: all else, and every
-    calibration that is an estimate.
+    measured-range: a dense model in one site, on an accelerator that the calibration's matrix products were fitted on,
+    with hidden size and number of accelerators between those of the fitted records. interpolated: the same within a
+    factor of two, or with experts where those were fitted too, or over several sites, whose exchange is computed, or in
+    a schedule that no fitted record ran. simulated-source: the same with fragments or parameter servers, of which only
+    simulations are published. extrapolated: all else, and every calibration that is an estimate.
     """
     found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
     if layout.across == "dp" and layout.sync in {"streaming", "parameter-server"}:
@@ -34,7 +34,9 @@ def evidence(workload: Workload, layout: Layout) -> str:
 def _of_share(workload: Workload, share: Share) -> str:
     fitted = share.calibration
     known = fitted.fitted_on and share.accelerator_id in fitted.fitted_accelerators
-    if not known or shapes.is_moe(workload.model) or fitted.precision != workload.precision:
+    sparse = shapes.is_moe(workload.model)
+    needed = {"gemm_efficiency", "moe_efficiency"} if sparse else {"gemm_efficiency"}
+    if not known or not needed <= set(fitted.fitted_constants) or fitted.precision != workload.precision:
         return "extrapolated"
     ranges = ((workload.model.hidden, fitted.fitted_hidden), (workload.accelerators, fitted.fitted_count))
     far = 1.0
@@ -42,4 +44,4 @@ def _of_share(workload: Workload, share: Share) -> str:
         if bounds is None:
             return "extrapolated"
         far = max(far, bounds[0] / value, value / bounds[1])
-    return "measured-range" if far == 1.0 else "interpolated" if far <= NEAR else "extrapolated"
+    return "measured-range" if far == 1.0 and not sparse else "interpolated" if far <= NEAR else "extrapolated"

@@ -54,6 +54,8 @@ class Machine:
     """A token goes to another scale-up domain once, however many of its experts are there."""
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
+    overlaps_sites: bool
+    """Where modern: gradients go to other sites while the backward pass still runs, not only after it."""
 
     @property
     def leaving(self) -> float:
@@ -97,6 +99,7 @@ def machine(share: Share, precision: str) -> Machine:
         step_s=fitted.step_ms * 1e-3,
         one_copy=fitted.software_year >= ONE_COPY_SINCE,
         modern=is_modern(share),
+        overlaps_sites=fitted.overlap == "all",
     )
 
 

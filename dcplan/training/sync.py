@@ -157,6 +157,8 @@ class Window:
     """Virtual stages: in an interleaved schedule the gradients of each go off when its last microbatch is through."""
     spacing_s: float = 0.0
     """From one of them to the next: p backward passes of one virtual stage, p tB / v [s]."""
+    across: bool = True
+    """Where it overlaps: the exchange across sites does too; else that begins with all gradients there."""
 
     def exposed_s(self, cost_s: float, window_s: float, buckets: int) -> float:
         """What of an exchange inside a site is not hidden behind `window_s` or, interleaved, behind later chunks."""
@@ -195,6 +197,8 @@ def inside_s(layout: Layout, work: Reduction, window: Window) -> float:
 def _last_backward_s(layout: Layout, work: Reduction, window: Window) -> float:
     """What the last microbatch's backward pass does not hide of the exchange on the NICs."""
     nics = work.reduce_s + work.mirror_s + work.cross_s + (work.gather_s if layout.sharding == 3 else 0.0)
+    if not window.across:
+        return window.exposed_s(nics - work.cross_s, window.backward_s, work.buckets) + work.cross_s
     return window.exposed_s(nics, window.backward_s, work.buckets)
 
 
@@ -206,7 +210,7 @@ def across_s(layout: Layout, work: Reduction, window: Window, wan_s: float) -> f
     through the steps of the hierarchy. Software that does not overlap starts when a stage has all its gradients.
     """
     p = layout.pp
-    if not window.overlap:
+    if not (window.overlap and window.across):
         base = work.reduce_s if layout.sync == "synchronous" else work.cross_s
         return max(0.0, backlog_s(wan_s, p, 0.0, window.stagger_s) - base)
     if window.chunks > 1:

@@ -259,9 +259,9 @@ def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
     """Weight gradients of the last microbatch are the last work of every stage where a schedule splits them off."""
     backward = slowest.backward.total_s
     if splits_backward(layout.schedule):
-        return Window(slowest.weights_s, slowest.forward.total_s, 0.0, box.modern)
+        return Window(slowest.weights_s, slowest.forward.total_s, 0.0, box.modern, across=box.overlaps_sites)
     each, v = backward / layout.virtual_stages, layout.virtual_stages
-    return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each)
+    return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each, box.overlaps_sites)
 
 
 def transfer_bytes(workload: Workload, layout: Layout) -> float:

@@ -32,10 +32,12 @@ GATES = {
     "gb300-dense": 12,
     "b200-dense": 12,
     "h100-moe": 20,
+    "h800-deepseek-v3": 20,
     "gb200-moe": 20,
     "gb300-moe": 20,
     "b300-moe": 20,
     "b200-simumax": 10,
+    "tpu-maxtext": 10,
     "b200-simumax-memory": 10,
     "a100-korthikanti-memory": 5,
 }
@@ -100,6 +102,16 @@ def test_trials_keep_what_was_reported() -> None:
     assert one("long-haul-trials").missed() == ()
 
 
+def test_up_to_8_slices_are_within_4_points() -> None:
+    """More of them lose more than bytes and hops explain: 16 and 32 slices are predicted 4 to 11 points too good, and
+    so are 8 of TPU v4."""
+    for row in one("tpu-maxtext-slices").rows:
+        if row.id.endswith(("16slices", "32slices", "v4_22B_8")):
+            assert 4 < row.predicted - row.measured <= 12
+        else:
+            assert abs(row.predicted - row.measured) <= 4
+
+
 def test_no_run_stands_twice() -> None:
     ids = [run for group in run_sets().values() for run in group.runs]
     ids += [run.id for group in memory_sets().values() for run in group.runs if not run.id.startswith("simumax")]
@@ -117,7 +129,7 @@ def test_every_fitted_run_ships_and_uses_the_entry_that_it_fitted() -> None:
 
 def test_no_set_but_the_oldest_software_is_left_out() -> None:
     """A set has a gate, or a reason for none."""
-    reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt", "tpu-maxtext"}
+    reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt"}
     others = {"palm-two-pods", "long-haul-trials", "tpu-maxtext-slices"}
     assert set(names()) == set(GATES) | reported | others | set(outer_sets())
 

@@ -198,6 +198,9 @@ def test_evidence_is_worst_where_least_is_known() -> None:
     plan = layout(512, tp=8, pp=4, dp=16)
     assert one_site(near, plan).evidence == "measured-range"
     assert one_site(two_sites(), PLANS["over dp"]).evidence == "interpolated"
-    assert one_site(replace(near, model=model("deepseek-v3-671b")), plan).evidence == "extrapolated"
+    sparse = replace(near, model=model("deepseek-v3-671b"))
+    assert one_site(sparse, plan).evidence == "interpolated"
+    assert one_site(replace(sparse, shares=(share("west", "a100-sxm-80gb", 512),)), plan).evidence == "extrapolated"
+    assert one_site(replace(near, shares=(share("west", "gb300-nvl72", 512),)), plan).evidence == "extrapolated"
     assert one_site(replace(near, shares=(share("west", "mi300x", 512),)), plan).evidence == "extrapolated"
     assert one_site(replace(near, shares=(share("west", "h200-sxm", 512),)), plan).evidence == "extrapolated"
