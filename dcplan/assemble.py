@@ -177,6 +177,8 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         goodput=row.goodput,
         quality=healthy.quality,
         collective=row.collective,
+        parts=row.parts,
+        equal_s=row.equal_s if row.equal_s is not None and math.isfinite(row.equal_s) else None,
         transport=row.transport,
     )
 

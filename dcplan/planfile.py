@@ -19,6 +19,7 @@ from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.goodput.chain import Goodput
+from dcplan.training.parts import SitePart
 from dcplan.training.quality import Quality
 from dcplan.training.step import Memory, Terms
 from dcplan.training.transport.carried import Carried
@@ -109,6 +110,10 @@ class PlanRow:
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
     collective: str = ""
     """How its sites sum gradients; empty where they are fewer than three, or do not."""
+    parts: tuple[SitePart, ...] = ()
+    """What falls on each site, where accelerators are not alike."""
+    equal_s: float | None = None
+    """The step in equal parts, where they are by speed: the oldest would set the pace [s]."""
     transport: tuple[Carried, ...] = ()
     """What each pair of sites carries, healthy and in its worst promised failure; none where the job says nothing."""
 

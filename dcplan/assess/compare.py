@@ -10,6 +10,8 @@ from dcplan.model.states import HEALTHY
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
 from dcplan.training.goodput.chain import Goodput, goodput
 from dcplan.training.goodput.joined import losses_of
+from dcplan.training.line import by_speed
+from dcplan.training.parts import SitePart, parts
 from dcplan.training.place import places
 from dcplan.training.step import Layout, Links, StepTime
 from dcplan.training.sync import across_sites
@@ -41,6 +43,10 @@ class Compared:
     """Largest rate over pairs of sites at which the healthy target holds; none where no rate is enough [Gb/s]."""
     goodput: Goodput | None
     """What is left of its healthy speed, failures of sites and network apart; none where the file asks for none."""
+    parts: tuple[SitePart, ...]
+    """Of each site, where accelerators are not alike."""
+    equal_s: float | None
+    """The step on the healthy network in equal parts; none where they are equal [s]."""
     transport: tuple[Carried, ...]
     """Each pair of sites healthy, then in the promised failure that leaves it least, where that is less."""
 
@@ -80,6 +86,8 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
                 overhead_worst_percent=_worst_overhead_percent(alone.step_s, [step.step_s for step in failures]),
                 needed_gbps=None if needed is None else max(needed.values(), default=0.0),
                 goodput=None if losses is None else goodput(losses, layout, healthy),
+                parts=parts(load, layout, seen[0][1]),
+                equal_s=_equal_s(load, layout, seen[0][1]),
                 transport=_transport(load, layout, seen),
             )
         )
@@ -90,6 +98,10 @@ def _collective(load: Workload, layout: Layout) -> str:
     if layout.across != "dp" or len({share.site for share in load.shares}) < 3:
         return ""
     return across_sites(load, layout, places(load, layout)).kind
+
+
+def _equal_s(load: Workload, layout: Layout, links: Links) -> float | None:
+    return step_time(replace(load, split="equal"), layout, links).step_s if by_speed(load) else None
 
 
 def _transport(load: Workload, layout: Layout, seen: Sequence[tuple[str, Links]]) -> tuple[Carried, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.optimal_collective import packings
 from dcplan.training.patterns import KINDS, OPEN, OPTIMAL, Collective, as_trees, pattern
 from dcplan.training.terms import step_terms
+from dcplan.training.transport.links import usable
 
 if TYPE_CHECKING:
     from dcplan.design.traffic import JobPlans
@@ -27,9 +28,10 @@ def at_rates(network: Network, plans: JobPlans, links: Links) -> JobPlans:
         return plans
 
     def step_s(layout: Layout, option: Collective) -> float:
-        return round(step_terms(replace(plans.workload, collective=option), layout, links)[0].total_s, 12)
+        load = replace(plans.workload, collective=option)
+        return round(step_terms(load, layout, usable(load, layout, links))[0].total_s, 12)
 
-    open_to = [layout for layout in plans.layouts if layout.across == "dp" and layout.sync == "hierarchical"]
+    open_to = [layout for layout in plans.layouts if layout.across == "dp"]
     own = {layout.name: min(options, key=lambda option, layout=layout: step_s(layout, option)) for layout in open_to}  # type: ignore[misc]
     first = next(iter(own.values()), options[0])
     return replace(plans, own=own, workload=replace(plans.workload, collective=first))

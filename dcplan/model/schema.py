@@ -328,6 +328,9 @@ class Job(Strict):
     """How more than two sites sum gradients, each for itself first (`sync: hierarchical`): direct, every two exchange;
     ring, in the best order; tree; hub, all through the best one; optimal, several trees at once, the fastest sum that
     there is on given rates, and the trees whose network costs least where rates are sized; auto, the best of all."""
+    split: Literal["equal", "by-speed"] = "equal"
+    """How the batch falls on accelerators that are not alike, or over pp the layers: in equal parts, so that the oldest
+    set the pace, or by speed, in whole microbatches, or whole layers as far as memory holds them."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
     pin: ParallelismPlan | None = None

@@ -6,7 +6,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from dcplan.report import goodput, learning, transport
+from dcplan.report import goodput, learning, transport, unlike
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
 from dcplan.training.step import Terms
@@ -56,7 +56,9 @@ def view(name: str, rows: Iterable[PlanRow]) -> View:
     facts = tuple(_fact(job, own[job]) for job in jobs)
     tables = tuple(table for i, job in enumerate(jobs) for table in _tables(job, own[job], explained=i == 0))
     tables += tuple(transport.tables(ordered))
-    return View("steps", name, facts, (*_notices(own.values()), *learning.notices(ordered)), tables)
+    return View(
+        "steps", name, facts, (*_notices(own.values()), *learning.notices(ordered), *unlike.notices(ordered)), tables
+    )
 
 
 def _fact(job: str, rows: list[PlanRow]) -> Fact:
@@ -94,6 +96,7 @@ def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table
     if timed:
         yield _terms(job, timed, _TERMS_NOTE if explained else "")
     yield from learning.tables(rows)
+    yield from unlike.tables(rows)
     yield from goodput.tables(rows)
     if any(row.memory for row in rows):
         weighed = tuple(_memory(row) for row in rows if row.memory)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
-from dcplan.report import circuits, learning, promises
+from dcplan.report import circuits, learning, promises, unlike
 from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
 
@@ -228,6 +228,7 @@ def _estimates(plan: Plan) -> Iterator[Notice]:
         verb = "is an estimate" if prices + assumed == 1 else "are estimates"
         yield Notice("~", f"{' and '.join(parts)} {verb} of low confidence, marked ~ below")
     yield from learning.notices(row for row in plan.plans if row.chosen)
+    yield from unlike.notices(row for row in plan.plans if row.chosen)
     for row in plan.plans:
         if row.chosen and row.evidence == "extrapolated":
             yield Notice("~", f"step times of {row.job} are extrapolated: no measured run is near")

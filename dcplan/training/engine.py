@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.evidence import evidence
+from dcplan.training.line import memory_of
 from dcplan.training.machine import peak_tflops
-from dcplan.training.memory import memory
 from dcplan.training.patterns import DIRECT
-from dcplan.training.place import places, site_ranks
+from dcplan.training.place import places
 from dcplan.training.remember import remembered
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
-from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms
+from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms, taken
 from dcplan.training.tiers import without
 from dcplan.training.transport.links import usable
 
@@ -46,7 +46,7 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
     return StepTime(
         plan=layout.name,
         terms=terms,
-        memory=memory(workload, layout, extra),
+        memory=memory_of(workload, layout, extra),
         cross_site_gb=cross_site_gb(workload, layout),
         mfu_percent=100 * flops / peak / step_s,
         tokens_per_s=workload.batch * workload.sequence_length / step_s,
@@ -125,10 +125,14 @@ def without_sites(workload: Workload, layout: Layout, lost: frozenset[SiteId]) -
     outer = layout.outer and without(layout.outer, lost)
     if outer is None and layout.outer:
         return Misfit(layout.name, "sites", f"a parameter server is lost with {gone}")
-    ranks = site_ranks(places(workload, layout))
-    dp = sum(count for site, count in ranks.items() if site not in lost)
+    kept = [
+        (place.ranks, batch)
+        for place, batch in zip(places(workload, layout), taken(workload, layout), strict=True)
+        if place.share.site not in lost
+    ]
+    dp, batch = sum(ranks for ranks, _ in kept), layout.microbatch * sum(batch for _, batch in kept)
     several = len({share.site for share in left}) > 1
-    smaller = replace(workload, shares=left, batch=dp * layout.microbatch * layout.microbatches)
+    smaller = replace(workload, shares=left, batch=batch)
     if not several:  # it trains on as any job in one site
         return smaller, replace(layout, dp=dp, across="none", outer=None)
     return smaller, replace(layout, dp=dp, outer=outer)

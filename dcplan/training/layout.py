@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.training.memory import USABLE, fits, in_host, memory
+from dcplan.training.line import memory_of
+from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer_plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
@@ -35,7 +36,7 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
 
 def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
     boundaries = len(workload.shares) - 1 if layout.across == "pp" else 0
-    used = memory(workload, layout, (layout.extra_in_flight or 0) * boundaries)
+    used = memory_of(workload, layout, (layout.extra_in_flight or 0) * boundaries)
     if not in_host(used):
         return Misfit(
             layout.name,

@@ -10,13 +10,14 @@ from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
 from dcplan.training.offload import KEPT_BYTES
 from dcplan.training.outer import state_bytes
-from dcplan.training.pipeline import device_layers, layer_sizes, stage_parameters
+from dcplan.training.pipeline import device_layers, held, layer_sizes, stage_parameters
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
 from dcplan.training.step import Memory
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
+    from dcplan.training.pipeline import Held, StageLayers
     from dcplan.training.step import Layout, Share, Tile, Workload
 
 GRADIENT_BYTES = 4
@@ -126,6 +127,19 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
     """That of one kind of stage, in the order of `device_layers`."""
     kind = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
     parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)[i]
+    return _weighed(
+        workload, layout, kind, parameters, held_microbatches(layout, extra_in_flight)[i], smallest(workload)
+    )
+
+
+def stage_memory(workload: Workload, layout: Layout, kind: StageLayers, in_flight: float, share: Share) -> Memory:
+    """Memory of an accelerator of a share whose stage holds so much, with so many microbatches in flight."""
+    return _weighed(workload, layout, kind, held(workload, kind), in_flight, share)
+
+
+def _weighed(
+    workload: Workload, layout: Layout, kind: StageLayers, parameters: Held, in_flight: float, share: Share
+) -> Memory:
     shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
     group = layout.shard_size * layout.cp * schedules.copies(layout.schedule)
     whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
@@ -135,13 +149,13 @@ def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> 
         layer = layer_sizes(workload)[kind.moe > 0]
         weights += 2 * weight_bytes * (layer.shared + layer.experts / layout.ep) / layout.tp
     (dense, dense_again), (moe, moe_again) = layer_bytes(workload, layout.tile)
-    activations = (kind.dense * dense + kind.moe * moe) * held_microbatches(layout, extra_in_flight)[i]
+    activations = (kind.dense * dense + kind.moe * moe) * in_flight
     working = moe_again if kind.moe else dense_again
     if layout.cp > 1 and layout.cp_exchange == "all-gather":
         working += _gathered_bytes(workload, layout.tile)
     offloaded = layout.optimizer_offload_percent / 100
     optimizer_bytes = OPTIMIZER_BYTES * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
-    stepped, part = spread if layout.sharding >= 1 else whole, smallest(workload).accelerator
+    stepped, part = spread if layout.sharding >= 1 else whole, share.accelerator
     if kind.head:  # logits in bf16 and fp32
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
     return Memory(

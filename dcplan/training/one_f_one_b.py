@@ -74,64 +74,64 @@ class _Run:
         ahead = [0, *accumulate(1 + (self.slow[s].extra if s in self.slow else 0) for s in range(self.p - 1, 0, -1))]
         self.warm = [min(m, each) for each in reversed(ahead)]
         self.deepest = 2 + max((boundary.extra for boundary in boundaries), default=0)
-        self.ends_b: list[list[float]] = [[] for _ in range(self.p)]
-        """End of backward passes, by stage."""
-        self.comes_b: list[list[float]] = [[] for _ in range(self.p)]
-        """When gradients are there, by stage."""
-        self.last_f = [0.0] * self.p
+        self.free = [0.0] * self.p
+        """When a stage is done with what it did last."""
+        self.comes: list[list[float]] = [[] for _ in range(self.p)]
+        """When gradients are there, by stage; at the last one, when its forward pass is done."""
         self.sent = {(upstream, way): 0.0 for upstream in self.slow for way in "FB"}
         """When the link of a boundary is free again."""
 
     def span_s(self) -> float:
         """See the function of the same name."""
-        period, steady, skipped_s, i = self._period(), 0, 0.0, 0
-        history: list[list[float]] = []
+        period = self._period()
+        settled = self.warm[0] + period
+        history, steady, skipped_s, i = list[list[float]](), 0, 0.0, 0
         while i < self.m:
-            history.append(self._round(i))
-            shift = self._shift(history, period) if i >= self.warm[0] + period else None
-            steady = steady + 1 if shift is not None else 0
-            if shift is not None and steady > self.deepest + period and not skipped_s:
-                left = (self.m - 1 - i) // period
-                self.m -= left * period
-                skipped_s = left * shift
+            ends = self._round(i)
+            if not skipped_s and self.m > settled + self.deepest + period:
+                history.append(ends)
+                shift = self._shift(history, period) if i >= settled else None
+                steady = steady + 1 if shift is not None else 0
+                if shift is not None and steady > self.deepest + period:
+                    left = (self.m - 1 - i) // period
+                    self.m -= left * period
+                    skipped_s = left * shift
             i += 1
-        self._drain()
-        return self.ends_b[0][-1] + skipped_s
+        for s in range(self.p - 1, -1, -1):  # backward passes that are left, when no forward pass is
+            for j in range(self.m - self.warm[s], self.m):
+                self._backward(s, j)
+        return self.free[0] + skipped_s
 
     def _round(self, i: int) -> list[float]:
         """Forward passes of microbatch i in all stages, each followed by the backward pass that is due."""
-        comes, ends = 0.0, []
-        for s in range(self.p):
-            due = i - self.warm[s]
-            before = self.ends_b[s][due - 1] if due > 0 else self.last_f[s]
-            if s in self.slow:
+        free, slow, comes, ends = self.free, self.slow, 0.0, list[float]()
+        for s, took in enumerate(self.forward_s):
+            if s in slow:
                 comes = self._over(s, "F", comes)
-            comes = max(before, comes) + self.forward_s[s]
-            self.last_f[s] = comes
+            before = free[s]
+            comes = (comes if comes > before else before) + took  # noqa: FURB136  no call: this runs p m times
+            free[s] = comes
             ends.append(comes)
+        self.comes[-1].append(comes)
         for s in range(self.p - 1, -1, -1):
-            if i >= self.warm[s]:
-                self._backward(s, i - self.warm[s], self.last_f[s])
-                ends.append(self.ends_b[s][-1])
+            j = i - self.warm[s]
+            if j < 0:
+                break
+            ends.append(self._backward(s, j))
         return ends
 
-    def _backward(self, s: int, j: int, before: float) -> None:
-        comes = self.comes_b[s][j] if s < self.p - 1 else self.last_f[s]
-        end = max(before, comes) + self.backward_s[s]
-        self.ends_b[s].append(end)
-        if s > 0:
-            self.comes_b[s - 1].append(self._over(s, "B", end) if s in self.slow else end)
+    def _backward(self, s: int, j: int) -> float:
+        comes, before = self.comes[s][j], self.free[s]
+        end = (comes if comes > before else before) + self.backward_s[s]  # noqa: FURB136  as above
+        self.free[s] = end
+        if s:
+            self.comes[s - 1].append(self._over(s, "B", end) if s in self.slow else end)
+        return end
 
     def _over(self, upstream: int, way: str, ready: float) -> float:
         boundary = self.slow[upstream]
         self.sent[upstream, way] = max(self.sent[upstream, way], ready) + boundary.transfer_s
         return self.sent[upstream, way] + boundary.delay_s - boundary.transfer_s
-
-    def _drain(self) -> None:
-        """Backward passes that are left, when no forward pass is."""
-        for s in range(self.p - 1, -1, -1):
-            for j in range(len(self.ends_b[s]), self.m):
-                self._backward(s, j, self.ends_b[s][-1] if j else self.last_f[s])
 
     def _period(self) -> int:
         """Microbatches in the cycle that sets the pace: a stage or link alone, or stages that wait for each other.

@@ -136,11 +136,17 @@ def _stages(
     parts, visited = costs(workload, machine, tile), 1 / schedules.copies(schedule)
     result = []
     for kind in device_layers(workload.model, pp, virtual_stages, schedule):
-        forward, backward, weights_s = _pass(parts, kind, 0), _pass(parts, kind, 1), _weights_s(parts, kind)
+        whole = stage_of(parts, kind)
         if visited < 1:
-            forward, backward, weights_s = forward.times(visited), backward.times(visited), weights_s * visited
-        result.append(Stage(forward, backward, weights_s, kind.stages))
+            forward, backward = whole.forward.times(visited), whole.backward.times(visited)
+            whole = Stage(forward, backward, whole.weights_s * visited, kind.stages)
+        result.append(whole)
     return tuple(result)
+
+
+def stage_of(parts: Costs, kind: StageLayers) -> Stage:
+    """The cost of one microbatch in a stage that holds so much."""
+    return Stage(_pass(parts, kind, 0), _pass(parts, kind, 1), _weights_s(parts, kind), kind.stages)
 
 
 def _weights_s(parts: Costs, kind: StageLayers) -> float:
@@ -183,14 +189,16 @@ def layer_sizes(workload: Workload) -> tuple[LayerSize, LayerSize]:
 @remembered
 def stage_parameters(workload: Workload, pp: int, virtual_stages: int, schedule: str) -> tuple[Held, ...]:
     """Parameters of each kind of stage, as `device_layers` lists them."""
+    return tuple(held(workload, kind) for kind in device_layers(workload.model, pp, virtual_stages, schedule))
+
+
+def held(workload: Workload, kind: StageLayers) -> Held:
+    """Parameters of a stage that holds so much."""
     model = workload.model
     dense, sparse = layer_sizes(workload)
-    found = []
-    for kind in device_layers(model, pp, virtual_stages, schedule):
-        ends = 1 if model.tied and kind.embedding and kind.head else kind.embedding + kind.head
-        shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
-        found.append(Held(shared, kind.moe * sparse.experts))
-    return tuple(found)
+    ends = 1 if model.tied and kind.embedding and kind.head else kind.embedding + kind.head
+    shared = kind.dense * dense.shared + kind.moe * sparse.shared + ends * shapes.embedding_parameters(model)
+    return Held(shared, kind.moe * sparse.experts)
 
 
 def bubble_s(all_stages_s: float, slowest_s: float, virtual_stages: int) -> float:

@@ -198,7 +198,11 @@ def _accelerators(network: Network, at: Loc, load: Workload) -> Iterator[Finding
     kinds = {share.accelerator_id: share for share in load.shares}
     if len(kinds) > 1:
         message = f"job `{load.job}` runs on {', '.join(kinds)} at once"
-        yield Finding(GENERATIONS, span, message, "`wait` in the step times of `dcplan steps` shows what that costs")
+        if load.split == "equal":
+            yield Finding(GENERATIONS, span, message, "`split: by-speed` gives each what it can do in the same time")
+    elif "split" in network.jobs[load.job].model_fields_set:
+        where = network.document.locate((*at, "split"), of_key=True)
+        yield Finding(NO_EFFECT, where, "`split` has no effect: all accelerators are alike", "leave it out")
     for name, share in kinds.items():
         if share.accelerator.calibration is None:
             message = f"{name} has no calibration of its own; the nearest is from {share.calibration.software_year}"

@@ -52,6 +52,8 @@ class Workload:
     """How its sites sum gradients, where they do so by site."""
     attention: str = "causal"
     """causal or full."""
+    split: str = "equal"
+    """equal or by-speed: parts of the batch, or layers, where accelerators are not alike."""
     expert_imbalance: float = 1.0
     """Tokens of the fullest expert parallel rank over the mean."""
     transport: Transport | None = None

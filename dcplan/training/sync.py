@@ -102,17 +102,26 @@ def rate_gbps(links: Links, ends: Pair) -> float:
     return links.rate_gbps.get(ends) or math.ulp(0.0)
 
 
-def reduction(workload: Workload, layout: Layout, machine: Machine, ranks: int, sends: float, total: int) -> Reduction:
+def reduction(
+    workload: Workload,
+    layout: Layout,
+    machine: Machine,
+    ranks: int,
+    sends: float,
+    total: int,
+    own: tuple[float, float] | None = None,
+) -> Reduction:
     """Collectives of one accelerator whose site has `ranks` of `total` data parallel ranks.
 
-    sends: bytes that the site sends to others, over all gradients; 0 where the job is in one site.
+    sends: bytes that the site sends to others, over all gradients; 0 where the job is in one site. own: its parameters
+    where they are not those of the fullest stage (`local_parameters`).
     Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups and over the copies that
     dualpipe keeps (two hops: Zhang et al. 2022, MiCS, section 3.4), all-gather.
     Inside, gradients are reduced in fp32, as they are accumulated. Across, its share of what the site sends goes in
     gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
     data parallel ranks already, so theirs go over ep times fewer.
     """
-    locals_, kept = local_parameters(workload, layout), copies(layout.schedule)
+    locals_, kept = own or local_parameters(workload, layout), copies(layout.schedule)
     reduce_s = mirror_s = cross_s = gather_s = 0.0
     for held, thinner in zip(locals_, (1, layout.ep), strict=True):
         if not held:

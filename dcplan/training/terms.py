@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
+from dcplan.training.in_flight import Way, hidden
+from dcplan.training.line import by_speed, line, parameters_by_share, room
 from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
-from dcplan.training.memory import USABLE, in_flight_gb, memory
 from dcplan.training.offload import host_step_s
 from dcplan.training.one_f_one_b import Boundary, span_s
 from dcplan.training.outer import traffic_bytes
-from dcplan.training.pipeline import Stage, idle_s, stages, to_hide
+from dcplan.training.pipeline import Stage, idle_s, stages
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
 from dcplan.training.schedules import copies, folds, hidden_exchange_s, overlapped, splits_backward
+from dcplan.training.split import microbatches, of_batch
 from dcplan.training.step import Links, Terms
 from dcplan.training.sync import (
     Reduction,
@@ -131,18 +133,19 @@ def replicas_of(
     """A replica of each share, with its site; what sites send in outer steps alone is no part of its own step."""
     ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
     pushes = 1.0 if layout.sync == "parameter-server" and layout.outer else 0.0
-    alike: dict[tuple[Machine, int, int, float], Replica] = {}
+    alike: dict[tuple[Machine, int, int, float, int], Replica] = {}
     found = []
-    for place, box in zip(where, boxes, strict=True):
+    for place, box, own in zip(where, boxes, rounds(workload, layout, where, boxes), strict=True):
         site = place.share.site
         here, sends = ranks[site], pushes or crossing.sends(site)
-        key = (box, place.ranks, here, sends)
+        key = (box, place.ranks, here, sends, own)
         if key not in alike:
             work, nic_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0
             if layout.outer:
                 nic_s = work.cross_s * layout.outer.bits / workload.gradient_bits
                 work = replace(work, cross_s=0.0)
-            alike[key] = _replica(workload, layout, place, box, stages(workload, layout, box), work, nic_s)
+            mine = layout if own == layout.microbatches else replace(layout, microbatches=own)
+            alike[key] = _replica(workload, mine, place, box, stages(workload, layout, box), work, nic_s)
         found.append((site, alike[key]))
     return found
 
@@ -162,6 +165,35 @@ def _total_s(replica: Replica) -> float:
     return replica.terms.total_s
 
 
+def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[int, ...]:
+    """Microbatches of each rank, by share: the same for all, or by speed (see `split.microbatches`)."""
+    if not by_speed(workload):
+        return (layout.microbatches,) * len(where)
+    ranks, each_s, once_s = site_ranks(where), [], []
+    for place, box in zip(where, boxes, strict=True):
+        work = reduction(workload, layout, box, ranks[place.share.site], 0.0, layout.dp)
+        kinds = stages(workload, layout, box)
+        one, two = (
+            _replica(workload, replace(layout, microbatches=k * layout.microbatches), place, box, kinds, work)
+            for k in (1, 2)
+        )
+        each_s.append((two.terms.total_s - one.terms.total_s) / layout.microbatches)
+        once_s.append(one.terms.total_s - layout.microbatches * each_s[-1])
+    total, step = workload.batch // layout.microbatch, layout.pp if layout.virtual_stages > 1 else 1
+    return microbatches(total, [place.ranks for place in where], each_s, once_s, step)
+
+
+def taken(workload: Workload, layout: Layout) -> tuple[int, ...]:
+    """Microbatches of each share, all its ranks together, which add up to the batch."""
+    where, boxes = places(workload, layout), machines(workload)
+    each = rounds(workload, layout, where, boxes)
+    ends = [own * stages(workload, layout, box)[0].total_s for own, box in zip(each, boxes, strict=True)]
+    ranks = [place.ranks for place in where]
+    if by_speed(workload):
+        return of_batch(workload.batch // layout.microbatch, ranks, each, ends)
+    return tuple(count * own for count, own in zip(ranks, each, strict=True))
+
+
 def _replica(
     workload: Workload,
     layout: Layout,
@@ -170,6 +202,7 @@ def _replica(
     kinds: tuple[Stage, ...],
     work: Reduction,
     outer_nic_s: float = 0.0,
+    own: tuple[float, float] | None = None,
 ) -> Replica:
     slowest = max(kinds, key=lambda stage: stage.total_s)
     window = _window(layout, slowest, box)
@@ -182,7 +215,7 @@ def _replica(
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
         bubble_s=idle_s(layout, kinds, slowest),
         dp_s=inside_s(layout, work, window) + tied_s,
-        optimizer_s=_optimizer_s(workload, layout, box),
+        optimizer_s=_optimizer_s(workload, layout, box, own),
         fixed_s=box.step_s,
     )
     return Replica(terms, work, window, outer_nic_s)
@@ -192,21 +225,20 @@ def _over_stages(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> tuple[Terms, int]:
     """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
-    kinds = [stages(workload, layout, box) for box in boxes]
-    placed = placed_of(where, kinds)
+    placed = line(workload, layout, where, boxes)
     slowest = max(placed, key=lambda stage: stage.total_s)
-    heaviest = [max(stages_, key=lambda stage: stage.total_s) for stages_ in kinds]
+    heaviest = _heaviest(workload, layout, where, boxes, placed)
     fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
-    boundaries = boundaries_of(workload, layout, where, boxes, links, slowest)
     m, forward_s = layout.microbatches, tuple(stage.forward.total_s for stage in placed)
     backward_s = tuple(stage.backward.total_s for stage in placed)
-    joined_s = span_s(forward_s, backward_s, (), m)
-    worst = [
-        _replica(
-            workload, layout, place, box, (slowest,), reduction(workload, layout, box, layout.dp, 0.0, layout.dp)
-        ).terms
-        for place, box in {box: (place, box) for place, box in zip(where, boxes, strict=True)}.values()
-    ]  # fmt: skip
+    boundaries = boundaries_of(workload, layout, where, boxes, links, placed)
+    joined_s = span_s(forward_s, backward_s, tuple(replace(one, delay_s=0.0, transfer_s=0.0) for one in boundaries), m)
+    held = parameters_by_share(workload, layout, where, boxes)
+    worst = []
+    unlike = {(box, own): place for place, box, own in zip(where, boxes, held, strict=True)}
+    for (box, own), place in unlike.items():
+        work = reduction(workload, layout, box, layout.dp, 0.0, layout.dp, own)
+        worst.append(_replica(workload, layout, place, box, (slowest,), work, own=own).terms)
     inner = layout.pp - 1 - len(boundaries)
     terms = Terms(
         **_repeated(layout, fastest),
@@ -222,25 +254,18 @@ def _over_stages(
     return terms, sum(boundary.extra for boundary in boundaries)
 
 
-def placed_of(where: tuple[Place, ...], kinds: list[tuple[Stage, ...]]) -> list[Stage]:
-    """Every stage as it lies on the shares, first to last."""
-    result: list[Stage] = []
-    inner_stages = sum(place.stages for place in where) - 2
-    for place, (first, *inner, last) in zip(where, kinds, strict=True):
-        head, tail = place is where[0], place is where[-1]
-        left = place.stages - head - tail
-        here = _inner(inner[0], left, left * inner[0].stages / inner_stages) if left > 0 else []
-        result += [*([first] if head else []), *here, *([last] if tail else [])]
-    return result
-
-
-def _inner(stage: Stage, count: int, full: float) -> list[Stage]:
-    """So many inner stages with the layers of `full` of them: the fullest sets the pace, the others share the rest."""
-    if count == 1 or full >= count:
-        return [stage] * count
-    rest = max(0.0, full - 1) / (count - 1)
-    part = Stage(stage.forward.times(rest), stage.backward.times(rest), stage.weights_s * rest, rest)
-    return [stage, *[part] * (count - 1)]
+def _heaviest(
+    workload: Workload,
+    layout: Layout,
+    where: tuple[Place, ...],
+    boxes: tuple[Machine, ...],
+    placed: tuple[Stage, ...],
+) -> list[Stage]:
+    """The slowest stage of each share: as they lie there by speed, or what an equal one would take there."""
+    if not by_speed(workload):
+        return [max(stages(workload, layout, box), key=lambda stage: stage.total_s) for box in boxes]
+    ends = list(itertools.accumulate((place.stages for place in where), initial=0))
+    return [max(placed[a:b], key=lambda stage: stage.total_s) for a, b in itertools.pairwise(ends)]
 
 
 def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
@@ -290,12 +315,24 @@ def boundaries_of(
     where: tuple[Place, ...],
     boxes: tuple[Machine, ...],
     links: Links,
-    slowest: Stage,
+    placed: tuple[Stage, ...],
 ) -> tuple[Boundary, ...]:
     """Boundaries between shares with delay, transfer and extra microbatches in flight.
 
-    Without a given number, as many extra as hide the delay, as far as memory holds them.
+    Without a given number, as few as are as fast as any that memory holds (see `in_flight.hidden`).
     """
+    ways = _ways(workload, layout, where, boxes, links)
+    if layout.extra_in_flight is not None:
+        return tuple(Boundary(*way, layout.extra_in_flight) for way in ways)
+    most = room(workload, layout, len(ways)) // len(ways)
+    forward_s = tuple(stage.forward.total_s for stage in placed)
+    return hidden(forward_s, tuple(stage.backward.total_s for stage in placed), ways, layout.microbatches, most)
+
+
+def _ways(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
+) -> list[Way]:
+    """Of each boundary between shares, stages before it, delay and transfer of a microbatch."""
     size = transfer_bytes(workload, layout)
     parts = []
     upstream = 0
@@ -308,21 +345,7 @@ def boundaries_of(
             transfer_s = max(transfer_s, 8 * all_ranks_gb / rate_gbps(links, ends))
             latency_s_ = links.latency_ms.get(ends, math.inf) / 1e3
         parts.append((upstream, latency_s_ + transfer_s, transfer_s))
-    if layout.extra_in_flight is not None:
-        return tuple(Boundary(*part, layout.extra_in_flight) for part in parts)
-    room = _room(workload, layout) // len(parts)
-    wanted = [to_hide(delay, slowest.total_s) if math.isfinite(delay) else room + 1 for _, delay, _ in parts]
-    if max(wanted) > room:  # not all can be hidden: then all that memory holds is in flight
-        wanted = [room for _ in parts]
-    return tuple(Boundary(*part, extra) for part, extra in zip(parts, wanted, strict=True))
-
-
-def _room(workload: Workload, layout: Layout) -> int:
-    """Extra microbatches in flight that memory holds; never more than there are microbatches."""
-    used, each = memory(workload, layout), in_flight_gb(workload, layout)
-    if each <= 0:
-        return layout.microbatches
-    return max(0, min(layout.microbatches, int((USABLE * used.capacity_gb - used.total_gb) / each)))
+    return parts
 
 
 def tied_gb(workload: Workload) -> float:
@@ -350,7 +373,7 @@ def _tied_s(
     return max(0.0, link_s - nic_s) + links.latency_ms.get(ends, math.inf) / 1e3
 
 
-def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
+def _optimizer_s(workload: Workload, layout: Layout, box: Machine, own: tuple[float, float] | None) -> float:
     """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group.
 
     And once in H steps the outer optimizer, see `outer.traffic_bytes`. What is offloaded is stepped in the host at the
@@ -358,7 +381,7 @@ def _optimizer_s(workload: Workload, layout: Layout, box: Machine) -> float:
     """
     offloaded = layout.optimizer_offload_percent / 100
     traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
-    shared, experts = local_parameters(workload, layout)
+    shared, experts = own or local_parameters(workload, layout)
     shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
     parameters = shared / shards + experts / max(1, shards // layout.ep)
     return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))

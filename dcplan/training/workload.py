@@ -51,6 +51,7 @@ def joined(network: Network, job_name: str) -> Workload | str:
         gradient_bits=job.gradient_bits,
         attention=job.attention,
         expert_imbalance=job.expert_imbalance,
+        split=job.split,
         shares=tuple(shares),
         transport=job.transport if job.transport and job.transport.said else None,
     )

@@ -10,6 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import step_time
+from dcplan.training.in_flight import hidden
+from dcplan.training.line import room
 from dcplan.training.machine import machines
 from dcplan.training.one_f_one_b import Boundary, span_s
 from dcplan.training.pipeline import stages, to_hide
@@ -107,18 +109,43 @@ def test_a_step_over_three_sites_is_what_the_simulation_says(
     load = Workload("job", model("llama3-70b"), 8192, 96, "bf16", 32, shares)
     plan = layout(96, tp=8, pp=pp, dp=1, across="pp", extra_in_flight=extra, recompute="full")
     ms = {("a", "b"): 40.0, ("b", "c"): 15.0, ("a", "c"): 60.0}
-    rate = dict.fromkeys(ms, 50.0)
-    found = step_time(load, plan, Links(rate, ms)).terms
+    rate = 50.0
+    found = step_time(load, plan, Links(dict.fromkeys(ms, rate), ms)).terms
     per = [stages(load, plan, box) for box in machines(load)]
     line = [per[i][1] for i, count in enumerate(counts) for _ in range(count)]
     line[0], line[-1] = per[0][0], per[-1][-1]
-    size = 2 * 8192 * load.model.hidden * 8 / 1e9
-    edges = []
-    for upstream, ends in ((counts[0], ("a", "b")), (counts[0] + counts[1], ("b", "c"))):
-        wanted = to_hide(ms[ends] / 1e3 + size / 50, max(stage.total_s for stage in line))
-        edges.append(Edge(upstream, ms[ends] / 1e3, size / 50, wanted if extra is None else extra))
+    size = 2 * 8192 * load.model.hidden / 1e9
+    ways = [
+        (upstream, ms[ends] / 1e3 + size * 8 / rate, size * 8 / rate)
+        for upstream, ends in ((counts[0], ("a", "b")), (counts[0] + counts[1], ("b", "c")))
+    ]
     times = tuple(stage.forward.total_s for stage in line), tuple(stage.backward.total_s for stage in line)
-    expected = simulate(pp, 96, *times, tuple(edges))
+    taken = (
+        hidden(*times, ways, 96, most=room(load, plan, 2) // 2)
+        if extra is None
+        else [Boundary(*way, extra) for way in ways]
+    )
+    edges = tuple(Edge(one.upstream, one.delay_s - one.transfer_s, one.transfer_s, one.extra) for one in taken)
+    expected = simulate(pp, 96, *times, edges)
     own = found.compute_s + found.tp_s + found.cp_s + found.ep_s
     assert found.cross_pipeline_s > 0
     assert own + found.straggler_s + found.bubble_s + found.cross_pipeline_s == pytest.approx(expected, rel=1e-9)
+
+
+@given(cases(), st.integers(0, 12))
+@quiet
+def test_no_number_in_flight_is_faster_and_none_that_is_as_fast_is_smaller(case: Case, most: int) -> None:
+    m, forward, backward, edges = case
+    assume(edges)
+    ways = [(edge.upstream, edge.latency + edge.transfer, edge.transfer) for edge in edges]
+    taken = hidden(forward, backward, ways, m, most)
+    here = span_s(forward, backward, taken, m)
+    assert all(0 <= one.extra <= most for one in taken)
+    tried = {0, most, *(2**k for k in range(4) if 2**k < most)}
+    for extra in tried:
+        same = tuple(Boundary(*way, extra) for way in ways)
+        assert here <= span_s(forward, backward, same, m) * (1 + 1e-9)
+    if len(set(forward)) == len(set(backward)) == 1 and edges[-1].transfer <= min(forward[0], backward[0]):
+        for extra in range(most + 1):  # where stages are alike no number between is faster either
+            same = tuple(Boundary(*way, extra) for way in ways)
+            assert here <= span_s(forward, backward, same, m) * (1 + 1e-9)
