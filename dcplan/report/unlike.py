@@ -27,9 +27,10 @@ _COLUMNS = (
     number_column("memory_gb", "Memory", "GB"),
     number_column("capacity_gb", "of", "GB"),
 )
+_EQUAL = "Equal: the step if all had equal parts, so that the oldest sets the pace. "
 _NOTE = (
-    "Equal: the step if all had equal parts, so that the oldest sets the pace; empty where they have. One: one "
-    "microbatch in the slowest stage there, forward and backward; busy: all of them; memory: the fullest accelerator."
+    "One: one microbatch in the slowest stage there, forward and backward; busy: all of them; memory: the fullest "
+    "accelerator."
 )
 
 
@@ -52,9 +53,10 @@ def tables(rows: Iterable[PlanRow]) -> Iterator[Table]:
     for row in rows:
         if row.parts:
             jobs.setdefault(row.job, []).append(row)
+    note = _EQUAL + _NOTE if any(row.equal_s is not None for mine in jobs.values() for row in mine) else _NOTE
     for i, (job, mine) in enumerate(jobs.items()):
         cells = tuple(cell for row in mine for cell in _rows(row))
-        yield Table(f"parts {job}", f"Sites of {job}", _COLUMNS, cells, note="" if i else _NOTE)
+        yield Table(f"parts {job}", f"Sites of {job}", _COLUMNS, cells, note="" if i else note)
 
 
 def _rows(row: PlanRow) -> Iterator[Row]:
