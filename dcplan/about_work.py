@@ -23,9 +23,7 @@ def about_work(load: Workload, file: str) -> Iterator[Assumption]:
         yield Assumption(f"experts of {load.job}", text, file, "medium")
     for site, share in {share.site: share for share in load.shares}.items():
         if share.fabric:
-            text = ", ".join(
-                f"1:{significant(tier.oversubscription)} beyond {tier.accelerators:,}" for tier in share.fabric
-            )
+            text = ", ".join(f"1:{tier.oversubscription:g} beyond {tier.accelerators:,}" for tier in share.fabric)
             yield Assumption(f"fabric of {site}", f"{text} accelerators", file, "high")
         if share.all_reduce != "auto":
             yield Assumption(f"all-reduce in {site}", share.all_reduce, file, "high")
@@ -39,7 +37,7 @@ def about_layout(load: Workload, layout: Layout) -> Iterator[Assumption]:
     if layout.schedule == "zb-h2":
         text = "stages do not wait for each other's optimizer step; the norm of gradients is checked afterwards"
         yield Assumption(f"schedule of {load.job}", text, "Qi et al. 2024, section 4", "medium")
-    if layout.schedule == "dualpipe" and layout.ep > 1:
+    if layout.ep > 1 and (layout.expert_overlap or layout.schedule == "dualpipe"):
         text = "20 of 132 cores drive expert exchange while the others compute"
         yield Assumption(f"schedule of {load.job}", text, "DeepSeek-V3 report, section 3.2.2, for H800", "medium")
     if layout.optimizer_offload_percent:

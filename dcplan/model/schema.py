@@ -262,6 +262,9 @@ class ParallelismPlan(Strict):
     """Pipeline schedule. zb-h1, zb-h2, zbv (Qi et al. 2024) and dualpipe (DeepSeek-V3) fill gaps with weight gradients.
     zb-h2 keeps nearly twice the activations, and its stages do not wait for each other's optimizer step; zbv folds two
     pieces of the model onto a stage; dualpipe keeps weights twice and hides expert exchange behind compute."""
+    expert_overlap: bool = False
+    """Expert exchange of one microbatch runs behind the compute of another, in an interleaved schedule or without
+    pipeline (Megatron-LM, DeepEP); dualpipe does so by itself."""
     microbatch: Count = 1
     """Sequences in a microbatch."""
     sharding: Literal[0, 1, 2, 3] = 1

@@ -20,15 +20,23 @@ def evidence(workload: Workload, layout: Layout) -> str:
     measured-range: a dense model in one site, on an accelerator that the calibration's matrix products were fitted on,
     with hidden size and number of accelerators between those of the fitted records. interpolated: the same within a
     factor of two, or with experts where those were fitted too, or over several sites, whose exchange is computed, or in
-    a schedule that no fitted record ran. simulated-source: the same with fragments or parameter servers, of which only
-    simulations are published. extrapolated: all else, and every calibration that is an estimate.
+    a way that no fitted record ran (schedule, gathered keys and values, oversubscribed fabric, sums other than by ring
+    or tree). simulated-source: the same with fragments or parameter servers, of which only simulations are published.
+    extrapolated: all else, every calibration that is an estimate, and an optimizer in hosts that nobody measured.
     """
+    if layout.optimizer_offload_percent:
+        return "extrapolated"
     found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
     if layout.across == "dp" and layout.sync in {"streaming", "parameter-server"}:
         return max(found, "simulated-source", key=ORDER.index)
-    if (layout.across != "none" or layout.schedule != "1f1b") and found == "measured-range":
-        return "interpolated"
-    return found
+    computed = layout.across != "none" or _unlike_records(workload, layout)
+    return "interpolated" if computed and found == "measured-range" else found
+
+
+def _unlike_records(workload: Workload, layout: Layout) -> bool:
+    if layout.schedule != "1f1b" or (layout.cp > 1 and layout.cp_exchange != "ring"):
+        return True
+    return any(share.fabric or share.all_reduce != "auto" for share in workload.shares)
 
 
 def _of_share(workload: Workload, share: Share) -> str:

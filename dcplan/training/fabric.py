@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -21,9 +22,11 @@ def ring_rate(tiers: tuple[Tier, ...], nic: float, ranks: int, stride: int) -> f
     neighbours hardly sees oversubscription; ranks that stand alone in their block have nic/o. So Llama 3's
     1:7 between blocks of 3,072 did not slow its data parallel rings (Grattafiori et al. 2024, section 3.3.1).
     """
+    if not tiers:
+        return math.inf
     left = (tier for tier in tiers if ranks * stride > tier.accelerators)
     rates = (tier.accelerators * nic / tier.oversubscription / min(stride, tier.accelerators) for tier in left)
-    return min(rates, default=float("inf"))
+    return min(rates, default=math.inf)
 
 
 def scattered_s(tiers: tuple[Tier, ...], nic: float, ranks: int, stride: int, size: float) -> float:
@@ -31,6 +34,8 @@ def scattered_s(tiers: tuple[Tier, ...], nic: float, ranks: int, stride: int, si
 
     n_B = B / stride ranks of the group in a block of B accelerators, one at least.
     """
+    if not tiers:
+        return 0.0
     left = (tier for tier in tiers if ranks * stride > tier.accelerators)
     inside = ((tier, max(1, tier.accelerators // stride)) for tier in left)
     return max(((ranks - here) / ranks * size * tier.oversubscription / nic for tier, here in inside), default=0.0)

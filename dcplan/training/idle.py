@@ -25,11 +25,18 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
         "shard_size": None if plan.sharding else "sharding is 0",
         "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
         "sequence_parallel": None if plan.tp > 1 else "tp is 1",
+        "expert_overlap": _own_overlap(plan),
         "cp_exchange": None if plan.cp > 1 else "cp is 1",
         "schedule": None if plan.pp > 1 else "pp is 1",
         "recompute": "flash attention recomputes its core by itself" if flash else None,
     }
     return {key: why for key, why in reasons.items() if why}
+
+
+def _own_overlap(plan: ParallelismPlan | Layout) -> str | None:
+    if plan.ep == 1:
+        return "ep is 1, no token leaves its rank"
+    return "dualpipe overlaps by itself" if plan.schedule == "dualpipe" else None
 
 
 @remembered

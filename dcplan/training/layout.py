@@ -10,7 +10,7 @@ from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer_plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
-from dcplan.training.schedules import chunks, refusal, too_few
+from dcplan.training.schedules import chunks, no_pairs, refusal, too_few
 from dcplan.training.step import Layout, Misfit
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         sync=plan.sync,
         extra_in_flight=plan.extra_in_flight,
         schedule=plan.schedule,
+        expert_overlap=plan.expert_overlap and plan.ep > 1,
         outer=outer_of(plan.sync, plan.outer, workload) if several else None,
     )
 
@@ -106,6 +107,8 @@ def uneven(layout: Layout, workload: Workload) -> Misfit | None:
         reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
     elif schedule := refusal(layout.schedule, layout.pp, layout.virtual_stages):
         reason = schedule
+    elif layout.expert_overlap and (alone := no_pairs(layout.schedule, layout.pp, layout.virtual_stages)):
+        reason = alone
     elif not fills(model, layout.pp, pieces := layout.virtual_stages * chunks(layout.schedule)):
         reason = (
             f"{model.layers} layers (or {model.layers} + 2, embedding and logits counted) do not fall evenly on "

@@ -32,12 +32,12 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     """Memory of the fullest accelerator, on the share with the least memory.
 
     Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter, each divided by
-    the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README); state
-    of outer steps with Adam's, see `outer.state_bytes`; what is offloaded of Adam's lies in the host. Activations: see
-    `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved,
-    + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules that split the backward
-    pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and gradients twice; its copies
-    are ranks of the sharding group.
+    the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README); state of outer
+    steps with Adam's, see `outer.state_bytes`; what is offloaded of Adam's lies in the host. Activations: see
+    `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved, + 1/v
+    where passes are paired, + extra_in_flight upstream of boundaries between sites; `schedules.in_flight` for schedules
+    that split the backward pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and
+    gradients twice; its copies are ranks of the sharding group.
     """
     stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)))
     return max([_stage(workload, layout, i, extra_in_flight) for i in stages], key=attrgetter("total_gb"))
@@ -100,11 +100,12 @@ def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
     """Microbatches whose activations the first, second and last stage hold; of two stages on a device, of each."""
     p, m = layout.pp, layout.microbatches
     if p == 1:
-        return (1.0,)
+        return (float(min(m, 1 + layout.expert_overlap)),)
     if schedules.splits_backward(layout.schedule):
         held = schedules.in_flight(layout.schedule, p, m) / schedules.copies(layout.schedule)
         return (held, held, held)
     ahead = (p - 1) / layout.virtual_stages if layout.virtual_stages > 1 else 0.0
+    ahead += layout.expert_overlap / layout.virtual_stages
     first, second, last = min(m, p + ahead + extra), min(m, p - 1 + ahead + extra), min(m, 1 + ahead)
     return (first, second, last) if p > 2 else (first, last)
 

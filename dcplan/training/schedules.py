@@ -89,13 +89,16 @@ def bubble_s(schedule: str, p: int, m: int, times: Times) -> float:
     return max(2 * half * f, (half - 1) * f + half * b) + half * max(0.0, b - w)
 
 
-def overlapped(schedule: str, p: int, m: int) -> int:
-    """Pairs of a forward and a backward pass that run at the same time and count in the step: m − p/2 − 2 in DualPipe.
+def overlapped(schedule: str, p: int, v: int, m: int, *, paired: bool) -> float:
+    """Pairs of a forward and a backward pass that run at the same time and count in the step, in whole microbatches.
 
-    In such a pair one computes while the other one's tokens go to their experts. The rest, which fills and drains the
-    pipeline, runs one after the other.
+    In such a pair one computes while the other one's tokens go to their experts. What fills and drains the pipeline
+    runs one after the other. dualpipe: m − p/2 − 2. Where 1F1B is `paired` (Megatron-LM,
+    --overlap-moe-expert-parallel-comm; v virtual stages): m − (1 + (v−1) p)/v.
     """
-    return max(0, m - p // 2 - 2) if schedule == "dualpipe" else 0
+    if schedule == "dualpipe":
+        return max(0, m - p // 2 - 2)
+    return max(0.0, m - (1 + (v - 1) * p) / v) if paired else 0.0
 
 
 def hidden_exchange_s(work_s: float, exchange_s: float) -> float:
@@ -119,6 +122,13 @@ def refusal(schedule: str, pp: int, virtual_stages: int) -> str | None:
     if schedule == "dualpipe" and pp % 2:
         return f"schedule dualpipe runs from both ends and needs an even pp, not {pp}"
     return None
+
+
+def no_pairs(schedule: str, pp: int, virtual_stages: int) -> str | None:
+    """Why forward and backward passes cannot be paired, in words; None where they can, or are by themselves."""
+    if schedule == "dualpipe" or pp == 1 or (schedule == "1f1b" and virtual_stages > 1):
+        return None
+    return f"expert_overlap pairs passes of an interleaved schedule (virtual_stages) or without pipeline, pp is {pp}"
 
 
 def too_few(schedule: str, pp: int, microbatches: int) -> str | None:

@@ -173,6 +173,8 @@ class Layout:
     extra_in_flight: int | None
     schedule: str = "1f1b"
     """See `schedules`."""
+    expert_overlap: bool = False
+    """Expert exchange of one microbatch behind the compute of another; see `schedules.overlapped`."""
     cp_exchange: str = "ring"
     """ring or all-gather."""
     optimizer_offload_percent: float = 0.0

@@ -143,7 +143,8 @@ def reduction(
             cross_s += sends * wire / inside / machine.leaving
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)
-        mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
+        if kept > 1:
+            mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)
     return Reduction(reduce_s, mirror_s, cross_s, gather_s, max(1, buckets))
 

@@ -271,7 +271,8 @@ def _heaviest(
 def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
     """Terms of a stage's own work on all microbatches."""
     m, both = layout.microbatches, stage.forward + stage.backward
-    hidden_s = overlapped(layout.schedule, layout.pp, m) * hidden_exchange_s(both.total_s - both.ep_s, both.ep_s)
+    pairs = overlapped(layout.schedule, layout.pp, layout.virtual_stages, m, paired=layout.expert_overlap)
+    hidden_s = pairs * hidden_exchange_s(both.total_s - both.ep_s, both.ep_s) if pairs else 0.0
     return {
         "compute_s": m * both.compute_s,
         "tp_s": m * both.tp_s,
@@ -281,10 +282,14 @@ def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
 
 
 def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
-    """Weight gradients of the last microbatch are the last work of every stage where a schedule splits them off."""
+    """Weight gradients of the last microbatch are the last work of every stage where a schedule splits them off.
+
+    Then all stages end together; under zb-h2 one after the other, a forward pass apart, as they began.
+    """
     backward = slowest.backward.total_s
     if splits_backward(layout.schedule):
-        return Window(slowest.weights_s, slowest.forward.total_s, 0.0, box.modern, across=box.overlaps_sites)
+        stagger_s = slowest.forward.total_s if layout.schedule == "zb-h2" else 0.0
+        return Window(slowest.weights_s, slowest.forward.total_s, stagger_s, box.modern, across=box.overlaps_sites)
     each, v = backward / layout.virtual_stages, layout.virtual_stages
     return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each, box.overlaps_sites)
 

@@ -253,3 +253,30 @@ def dualpipe(p: int, m: int) -> list[list[Work]]:
         order += puts_off
         orders.append(order)
     return orders
+
+
+def interleaved(p: int, v: int, m: int, *, paired: bool = False) -> list[list[Work]]:
+    """Megatron-LM's interleaved 1F1B, p microbatches through a chunk at a time; m a multiple of p.
+
+    `paired`: forward and backward passes of the steady state run together, one more is forwarded before
+    (--overlap-moe-expert-parallel-comm).
+    """
+    orders = []
+    total = m * v
+
+    def piece(kind: str, k: int, rank: int) -> Work:
+        chunk, i = k // p % v, k // (p * v) * p + k % p
+        return Work(kind, (chunk if kind == "F" else v - 1 - chunk) * p + rank, i)
+
+    for r in range(p):
+        warm = min(total, 2 * (p - 1 - r) + (v - 1) * p + paired)
+        order = [piece("F", k, r) for k in range(warm)]
+        for k in range(total - warm):
+            forward, backward = piece("F", warm + k, r), piece("D", k, r)
+            if paired:
+                order.append(Work(forward.kind, forward.stage, forward.i, 0, backward))
+            else:
+                order += [forward, backward]
+        order += [piece("D", k, r) for k in range(total - warm, total)]
+        orders.append(order)
+    return orders

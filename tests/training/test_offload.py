@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dcplan.model.schema import ParallelismPlan
 from dcplan.training.collectives import OUT_HOP_S
 from dcplan.training.engine import one_site
+from dcplan.training.evidence import evidence
 from dcplan.training.layout import complete
 from dcplan.training.machine import machine
 from dcplan.training.memory import OPTIMIZER_BYTES
@@ -120,3 +121,15 @@ def test_a_gather_is_exposed_three_times() -> None:
 def test_a_gather_keeps_the_whole_sequence_of_one_layer() -> None:
     ring, gather = long("ring").memory, long("all-gather").memory
     assert gather.activations_gb - ring.activations_gb == pytest.approx(2 * 2 * 65536 * 2 * 8 * 128 / 8 / 1e9)
+
+
+def test_evidence_says_what_was_not_measured() -> None:
+    load = Workload("job", model("llama3-70b"), 8192, 128, "bf16", 32, (share("here", "h100-sxm", 128),))
+    own = replace(load, shares=(replace(load.shares[0], all_reduce="hierarchical"),))
+    measured = evidence(load, PLAN)
+    assert measured in {"measured-range", "interpolated"}
+    assert evidence(load, replace(PLAN, optimizer_offload_percent=10)) == "extrapolated"
+    assert evidence(load, replace(PLAN, schedule="zbv")) == "interpolated"
+    assert evidence(load, replace(PLAN, cp_exchange="all-gather")) == measured  # cp is 1
+    assert evidence(load, replace(PLAN, cp=2, dp=2, cp_exchange="all-gather")) == "interpolated"
+    assert evidence(own, PLAN) == "interpolated"

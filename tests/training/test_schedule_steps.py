@@ -71,6 +71,16 @@ def test_dualpipe_hides_expert_exchange_and_nothing_else_does() -> None:
     assert 0 < dual.terms.ep_s < 0.5 * plain.terms.ep_s
 
 
+def test_paired_passes_hide_expert_exchange_for_one_more_virtual_stage_in_flight() -> None:
+    work = Workload("job", model("qwen3-235b-a22b"), 4096, 4096, "bf16", 32, (share("here", "h800-sxm", 256),))
+    plain = layout(4096, pp=8, ep=32, dp=32, virtual_stages=4)
+    apart, paired = (one_site(work, replace(plain, expert_overlap=on)) for on in (False, True))
+    assert paired.terms.ep_s < 0.7 * apart.terms.ep_s
+    assert replace(paired.terms, ep_s=apart.terms.ep_s) == apart.terms
+    each = apart.memory.activations_gb / (8 + 7 / 4)
+    assert paired.memory.activations_gb - apart.memory.activations_gb == pytest.approx(each / 4, rel=0.2)
+
+
 def test_what_an_overlapped_pair_saves() -> None:
     assert hidden_exchange_s(1.0, 0.0) == 0
     assert hidden_exchange_s(112 / 132, 0.5) == pytest.approx(0.5 + 112 / 132 - 1)  # compute, slowed by 20 of 132 cores
@@ -113,6 +123,7 @@ def test_bubble_shrinks_and_work_stays() -> None:
         ({"schedule": "zbv", "virtual_stages": 2}, "virtual_stages 2 is the interleaved schedule"),
         ({"schedule": "zb-h1", "pp": 1}, "needs a pipeline"),
         ({"schedule": "dualpipe", "pp": 7, "dp": None}, "even pp"),
+        ({"expert_overlap": True, "ep": 2, "dp": 7}, "pairs passes of an interleaved schedule"),
         ({"schedule": "zbv", "microbatch": 8}, "needs 15 microbatches on pp 8"),
     ],
 )

@@ -67,8 +67,22 @@ def test_zbv_is_exact(case: Case) -> None:
 @given(cases("dualpipe"), st.floats(0.85, 1.0))
 def test_dualpipe_is_exact_with_its_overlapped_pairs(case: Case, both: float) -> None:
     found = case.m * case.whole + bubble_s("dualpipe", case.p, case.m, case.times)
-    found -= overlapped("dualpipe", case.p, case.m) * (1 - both) * case.whole
+    found -= overlapped("dualpipe", case.p, 1, case.m, paired=False) * (1 - both) * case.whole
     assert found == pytest.approx(case.run("dualpipe", both * case.whole).makespan, rel=0.01)
+
+
+@given(
+    p=st.integers(1, 6), v=st.integers(1, 4), rounds=st.integers(2, 5), inputs=st.floats(1, 2), both=st.floats(0.7, 1)
+)
+def test_paired_passes_of_an_interleaved_schedule(p: int, v: int, rounds: int, inputs: float, both: float) -> None:
+    v = 1 if p == 1 else v
+    m, whole = rounds * p, 1 + inputs
+    ran = orders.run(orders.interleaved(p, v, m, paired=True), p * v, orders.Times(1, inputs, 0, both * whole / v), v)
+    found = (m + (p - 1) / v) * whole - overlapped("1f1b", p, v, m, paired=True) * (1 - both) * whole
+    assert found == pytest.approx(ran.makespan, rel=0.02)
+    apart = orders.run(orders.interleaved(p, v, m), p * v, orders.Times(1, inputs, 0), v)
+    assert apart.makespan == pytest.approx((m + (p - 1) / v) * whole)
+    assert max(ran.most) <= max(apart.most) + 1 / v + 1e-9
 
 
 @pytest.mark.parametrize("schedule", ["zb-h1", "zb-h2", "zbv", "dualpipe"])
