@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
+from dcplan.accuracy import ettr
 from dcplan.accuracy.fit import predicted_s
 from dcplan.accuracy.memory import MemorySet, memory_sets, predicted_gib
 from dcplan.accuracy.outer import OuterSet, outer_sets
@@ -58,7 +59,7 @@ class Comparison:
     name: str
     title: str
     quantity: str
-    """step time, memory, efficiency; of sites that train by themselves bandwidth, exchange or utilisation."""
+    """step time, memory, efficiency, ETTR; of sites that train by themselves bandwidth, exchange or utilisation."""
     unit: str
     """Of what is measured: s, GiB, Gb/s or %."""
     source: str
@@ -102,8 +103,8 @@ def _figures(errors: Sequence[float]) -> Figures | None:
 
 
 def names() -> tuple[str, ...]:
-    """All sets: step times, then memory, then runs over several sites, then sites that train by themselves."""
-    return (*run_sets(), *memory_sets(), *site_sets(), *outer_sets())
+    """All sets: step times, memory, runs over several sites, sites that train by themselves, what failures leave."""
+    return (*run_sets(), *memory_sets(), *site_sets(), *outer_sets(), *ettr.ettr_sets())
 
 
 def comparisons(chosen: Iterable[str] = ()) -> tuple[Comparison, ...]:
@@ -123,7 +124,9 @@ def _comparison(name: str) -> Comparison:
         return _times(run_sets()[name])
     if name in memory_sets():
         return _memory(memory_sets()[name])
-    return _sites(site_sets()[name]) if name in site_sets() else _outer(outer_sets()[name])
+    if name in site_sets():
+        return _sites(site_sets()[name])
+    return _outer(outer_sets()[name]) if name in outer_sets() else _ettr(ettr.ettr_sets()[name])
 
 
 @cache
@@ -162,4 +165,11 @@ def _sites(group: SiteSet) -> Comparison:
     rows = tuple(Row(run.id, run.reported_percent, predicted_percent(run)) for run in group.runs)
     return Comparison(
         group.name, group.title, "efficiency", "%", group.source, group.confidence, group.note, rows, group.at_least
+    )
+
+
+def _ettr(group: ettr.EttrSet) -> Comparison:
+    rows = tuple(Row(run.id, run.reported_percent, ettr.predicted_percent(run)) for run in group.runs)
+    return Comparison(
+        group.name, group.title, "ETTR", "%", group.source, group.confidence, group.note, rows, group.at_least
     )

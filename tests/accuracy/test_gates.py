@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from dcplan.accuracy.compare import comparisons, fitted_ids, names
+from dcplan.accuracy.ettr import ettr_sets
 from dcplan.accuracy.fit import fit, mape, relative_error
 from dcplan.accuracy.memory import memory_sets
 from dcplan.accuracy.outer import outer_sets
@@ -117,6 +118,7 @@ def test_no_run_stands_twice() -> None:
     ids += [run.id for group in memory_sets().values() for run in group.runs if not run.id.startswith("simumax")]
     ids += [run.id for group in site_sets().values() for run in group.runs]
     ids += [row.id for group in outer_sets().values() for row in group.rows]
+    ids += [run.id for group in ettr_sets().values() for run in group.runs]
     assert len(ids) == len(set(ids))
 
 
@@ -131,7 +133,7 @@ def test_no_set_but_the_oldest_software_is_left_out() -> None:
     """A set has a gate, or a reason for none."""
     reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt"}
     others = {"palm-two-pods", "long-haul-trials", "tpu-maxtext-slices"}
-    assert set(names()) == set(GATES) | reported | others | set(outer_sets())
+    assert set(names()) == set(GATES) | reported | others | set(outer_sets()) | set(ettr_sets())
 
 
 @pytest.mark.parametrize("run", all_runs().values(), ids=lambda run: run.id)
