@@ -77,7 +77,7 @@ def _assess_state(
     }
     # the same demand whichever linear program shared the rates: what is within 1e-6 is decided by name
     worst = min(
-        (uses[demand.id] for demand in asked), key=lambda use: (round(use.fraction, 6), use.demand.id), default=None
+        (uses[demand.id] for demand in asked), key=lambda use: (_coarse(use.fraction), use.demand.id), default=None
     )
     return StateResult(
         state=state.name,
@@ -170,3 +170,8 @@ def _weakest(results: Sequence[StateResult]) -> str:
 
     failures = [result for result in results if result.state != HEALTHY.name]
     return max(failures, key=weakness).state if failures else HEALTHY.name
+
+
+def _coarse(fraction: float) -> float:
+    """To six decimals, and of what is many times what was asked to seven digits."""
+    return round(fraction, 6) if fraction < 10 else float(f"{fraction:.7g}")

@@ -113,7 +113,7 @@ def _cheapest(
 
 
 def _priced(kind: str, usd: float | None, traffic: JobTraffic) -> CollectiveTried:
-    gbps = sum(demand.gbps[HEALTHY.name] for demand in traffic.demands)
+    gbps = sum(demand.gbps.get(HEALTHY.name, 0.0) for demand in traffic.demands)
     return CollectiveTried(kind, traffic.chosen.name, gbps, usd, "" if usd is not None else "no network carries it")
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 STRETCH = 1.5
 """Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
+LEAST_GBPS = 0.001
+"""The least rate that a network is sized for, as in the file: less is noise beside any wavelength [Gb/s]."""
 TIE = 0.02
 """Plans whose steps are longer than the fastest by less than this share count as equally fast."""
 
@@ -292,9 +294,11 @@ def _rates_in_failure(
 
 
 def _by_pair(rates: Mapping[str, Mapping[Pair, float]]) -> dict[Pair, dict[str, float]]:
+    """Pair -> state -> rate, never less than `LEAST_GBPS`."""
     pairs = sorted({ends for by_pair in rates.values() for ends in by_pair})
     return {
-        ends: {state: by_pair[ends] for state, by_pair in rates.items() if by_pair.get(ends, 0.0) > 0} for ends in pairs
+        ends: {state: max(by_pair[ends], LEAST_GBPS) for state, by_pair in rates.items() if by_pair.get(ends, 0.0) > 0}
+        for ends in pairs
     }
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.catalog.parts import Count, NotNegative, Positive, Strict
+from dcplan.catalog.parts import Count, NotNegative, Strict
 from dcplan.model.fields import Name
 
 Sync = Literal["synchronous", "hierarchical", "local-sgd", "streaming", "parameter-server"]
@@ -21,7 +21,7 @@ class ServerTier(Strict):
     """Own steps of a site (first tier), or periods of a server of the tier below, from one push to the next."""
     servers: Annotated[dict[Name, Annotated[list[Name], Field(min_length=1)]], Field(min_length=1)]
     """Site of each server: the sites, or in the next tier the servers below, that push to it."""
-    ingress_gbps: Positive | None = None
+    ingress_gbps: Annotated[float, Field(ge=0.001, allow_inf_nan=False)] | None = None
     """What each server takes in from all that push to it [Gb/s]; without it, only the links between sites bound it."""
 
 

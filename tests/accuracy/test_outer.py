@@ -115,9 +115,10 @@ def test_measured_utilisation_within_15_percent(name: str) -> None:
     assert mean(errors) <= 0.15
 
 
-def test_intellect_1_within_5_points() -> None:
-    (one,) = comparisons(["intellect-1"])
+@pytest.mark.parametrize(("name", "n"), [("intellect-1", 3), ("covenant-72b", 1)])
+def test_utilisation_within_5_points(name: str, n: int) -> None:
+    (one,) = comparisons([name])
     figures = one.figures(fitted=False)
     assert figures is not None
-    assert (figures.n, one.unit) == (3, "%")
+    assert (figures.n, one.unit) == (n, "%")
     assert abs(figures.worst) <= 5

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from dcplan import api
 from dcplan.design.result import Infeasible
-from dcplan.design.traffic import job_traffic
+from dcplan.design.traffic import LEAST_GBPS, job_traffic
 from dcplan.model.load import load_document
 from dcplan.model.rules.examples import WITH_JOB, adding
 from dcplan.model.source import parse
 from dcplan.model.states import HEALTHY, promised_states
+from dcplan.planfile import Plan
 from dcplan.training.engine import step_time
 from dcplan.training.step import Links
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIZES = "tp: 8, cp: 2, pp: 16, virtual_stages: 8"
 EVERY_STEP = f"every-step: {{{SIZES}}}"
@@ -54,3 +61,49 @@ def test_where_only_they_meet_the_targets_the_reason_names_one() -> None:
     assert isinstance(found, Infeasible)
     assert "streamed, whose sites train by themselves, does: name it in `use`" in found.reason
     assert traffic(EVERY_STEP, STREAMED, more=tight + "    use: streamed\n").chosen.name == "streamed"
+
+
+THREE = """\
+dcplan: 1
+name: three
+sites:
+  a: {lat: 40, lon: -90, accelerators: {h100-sxm: 1024}}
+  b: {lat: 40.5, lon: -90.5, accelerators: {a100-sxm-80gb: 1024}}
+  c: {lat: 41, lon: -91, accelerators: {h100-sxm: 1024}}
+circuits:
+  ab: {ends: [a, b], length_km: 5000, modules: {m: {gbps: 400, usd: 1e6}}}
+  bc: {ends: [b, c], length_km: 900, modules: {m: {gbps: 400, usd: 1e6}}}
+  ca: {ends: [c, a], length_km: 900, modules: {m: {gbps: 400, usd: 1e6}}}
+jobs:
+  j:
+    model: llama3-70b
+    accelerators: {a: 512, b: 1024, c: 512}
+    sequence_length: 8192
+    global_batch_tokens: 47185920
+    collective: COLLECTIVE
+    plans: {p: {tp: 8, pp: 4, PLAN}}
+policy: {survive: [any-SURVIVE]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("collective", "plan", "survive"),
+    [
+        ("direct", "sync: streaming, outer: {every_steps: 100}", "fiber"),
+        ("optimal", "sync: streaming, outer: {every_steps: 100}", "site"),
+        ("ring", "sync: local-sgd, outer: {every_steps: 1000000000000000, bits: 4}", "fiber"),
+        ("direct", "sync: parameter-server, outer: {tiers: [{every: 9000000, servers: {c: [a, b, c]}}]}", "site"),
+    ],
+)
+def test_plans_that_need_next_to_nothing_are_planned_and_hold(
+    tmp_path: Path, collective: str, plan: str, survive: str
+) -> None:
+    """Rates are a thousandth of a Gb/s at least; what gets hundreds of times what it asks is told apart by name."""
+    file = tmp_path / "three.yaml"
+    text = THREE.replace("COLLECTIVE", collective).replace("PLAN", plan).replace("SURVIVE", survive)
+    file.write_text(text, encoding="utf-8")
+    network = api.load(file)
+    made = api.plan(network)
+    assert isinstance(made, Plan)
+    assert api.verify(network, made) == ()
+    assert all(gbps >= LEAST_GBPS for demand in made.design.demands for gbps in demand.gbps.values())

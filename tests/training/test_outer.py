@@ -123,6 +123,22 @@ def test_a_mean_step_falls_with_the_steps_between_exchanges(gbps: float) -> None
     assert steps[0] > steps[-1]
 
 
+@given(**seen, how=outers, times=st.integers(2, 10))
+@quiet
+def test_mean_steps_never_rise_with_the_steps_between_exchanges(
+    gbps: float, ms: float, how: tuple[str, Outer], times: int
+) -> None:
+    sync, outer = how
+    rarer = replace(
+        outer,
+        every_steps=times * outer.every_steps,
+        tiers=tuple(replace(tier, every=times * tier.every) for tier in outer.tiers),
+    )
+    (load, plan), (_, other) = job(TWO, outer, sync), job(TWO, rarer, sync)
+    view = links(load, gbps, ms)
+    assert step_time(load, other, view).step_s <= step_time(load, plan, view).step_s * (1 + 1e-9)
+
+
 def test_fewer_bits_send_less() -> None:
     """H = 100 in 4 bits against 16 bit data parallel: 1.10 TB for 441 (Streaming DiLoCo, table 1)."""
     load, plan = job(TWO, Outer(100, 4, 32, 1), "streaming")
