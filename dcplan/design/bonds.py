@@ -5,12 +5,10 @@ Sites are bits of an integer.
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
 
 CALLS = 50
 """Connected sets looked at per bond that may be found, before the search is given up."""
@@ -125,35 +123,3 @@ def small(near: Sequence[int], most: int) -> list[int]:
         if len(seen) > 4 * most:
             level = []
     return found
-
-
-def contracted(size: int, edges: Sequence[tuple[int, int]], keys: Sequence[float], left: int) -> list[int]:
-    """All splits of what is left when edges are contracted in descending order of their keys until `left` remain."""
-    root = list(range(size))
-
-    def top(site: int) -> int:
-        while root[site] != site:
-            root[site] = root[root[site]]
-            site = root[site]
-        return site
-
-    remain = size
-    for e in sorted(range(len(edges)), key=lambda e: (-keys[e], e)):
-        if remain <= left:
-            break
-        a, b = top(edges[e][0]), top(edges[e][1])
-        if a != b:
-            root[b] = a
-            remain -= 1
-    lumps: dict[int, int] = {}
-    for site in range(size):
-        lumps[top(site)] = lumps.get(top(site), 0) | 1 << site
-    several = list(lumps.values())
-    return [
-        sum(lump for i, lump in enumerate(several[1:]) if pick >> i & 1) for pick in range(1, 1 << (len(several) - 1))
-    ]
-
-
-def random_keys(chance: random.Random, weights: Sequence[float]) -> list[float]:
-    """Keys in whose descending order an edge comes first with a chance in proportion to its weight."""
-    return [chance.random() ** (1 / (1e-3 + weight)) for weight in weights]

@@ -49,6 +49,8 @@ MOST_KEPT = 4_000_000
 """Coefficients of sums over states that are kept for later rounds, 8 bytes each."""
 SLACK = 1e-6
 """Cuts with more than this share to spare in the relaxation are left out of the integer program until broken again."""
+LITTLE = 0.01
+"""Where the relaxation rose by less than this share, shores that are not known yet are looked for."""
 STALL = 1e-4
 STALLED = 4
 """The relaxation is left when it rose by less than this share in so many rounds and all states were looked at."""
@@ -198,10 +200,12 @@ def root(loop: Loop) -> bool:
             return False
         if status != "optimal":
             raise SolverError("the relaxation of the design problem gave no answer")
-        stalled = 0 if loop.linear.objective > best + STALL * abs(best) else stalled + 1
+        gain = loop.linear.objective - best
+        stalled = 0 if gain > STALL * abs(best) else stalled + 1
+        little = gain < LITTLE * abs(best)
         best = max(best, loop.linear.objective)
         try:
-            found = separate(loop, loop.linear.values, until=loop.task.until)
+            found = separate(loop, loop.linear.values, explore=little, until=loop.task.until)
         except UncheckedError:
             break
         if not found or loop.task.until.over or (loop.rounding and stalled >= STALLED):
@@ -224,7 +228,9 @@ def keep_tight(loop: Loop) -> None:
     loop.program.rows.extend(held.row for held in loop.cuts.values())
 
 
-def separate(loop: Loop, values: Sequence[float], *, every: bool = False, until: Until | None = None) -> int:
+def separate(
+    loop: Loop, values: Sequence[float], *, explore: bool = False, every: bool = False, until: Until | None = None
+) -> int:
     """Add inequalities that the values break; zero means that every state can be carried.
 
     States are only checked where no cut between shores is broken, or with `every`. UncheckedError where that is not
@@ -233,7 +239,7 @@ def separate(loop: Loop, values: Sequence[float], *, every: bool = False, until:
     import numpy as np
 
     point = np.asarray(values, dtype=float)
-    added = _between_shores(loop, point)
+    added = _between_shores(loop, point, explore=explore)
     if loop.check is None or (added and not every):
         return added
     short = _broken_states(loop, loop.check, point, until)
@@ -264,13 +270,17 @@ def _broken_states(loop: Loop, check: StateChecker, point: Any, until: Until | N
     return [one.cut for one in short]
 
 
-def _between_shores(loop: Loop, point: Any) -> int:
+def _between_shores(loop: Loop, point: Any, *, explore: bool) -> int:
     """Add the worst broken inequalities between shores: of one state, and sums over several."""
     cuts = loop.shore_cuts
     for every in (False, True):
         sight = cuts.sight(point, every=every)
         broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
-        if len(broken) < FEW and not cuts.complete and cuts.grow(explored(cuts, point, sight, loop.chance)):
+        if (
+            (explore or len(broken) < FEW)
+            and not cuts.complete
+            and cuts.grow(explored(cuts, point, sight, loop.chance))
+        ):
             sight = cuts.sight(point, every=every)
             broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
         made: list[tuple[float, tuple[Cut, ...], Divisors]] = [

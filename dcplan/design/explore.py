@@ -1,10 +1,10 @@
-"""Looks for tight cuts of networks that have too many to list: by contraction, and by moving single sites across."""
+"""Looks for tight cuts of networks that have too many to list: by sweeping, and by moving single sites across."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.bonds import contracted, random_keys
+from dcplan.design.sweeps import swept
 
 if TYPE_CHECKING:
     import random
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from dcplan.design.shores import ShoreCuts, Sight
 
 STARTS = 60
-"""Tightest known shores from which sites are moved."""
-STATES = 12
-"""States in which that is done: those in which known shores are tightest, and some by chance."""
+"""Tightest known shores from which sites are moved, each in its worst state."""
+SWEPT = 150
+"""The same of swept ones."""
+ORDERS = 250
+"""Sweeps over links that are as long as they are narrow, and as many over links that are all as long."""
 STEPS = 12
 """Sites moved one after the other."""
-CONTRACTIONS = 6
-LEFT = 5
-"""Lumps of sites that a contraction leaves."""
+NARROWEST = 1e-3
+"""Links are no narrower than this share of the widest."""
 LOOSE = 0.5
 """A shore with more to spare than this share of its need is not worth knowing."""
 
@@ -29,32 +30,44 @@ def explored(cuts: ShoreCuts, point: Any, sight: Sight, chance: random.Random) -
     import numpy as np
 
     table = cuts.table
-    shores, _, states = sight[0] if sight else (np.zeros(0, int), None, np.zeros(0, int))
-    counts = point[list(cuts.waves)]
-    links = table.link_gbps(table.capacity_gbps(counts))
-    picked = list(dict.fromkeys(states.tolist()))[:STATES]
-    others = [k for k in table.ruling if k not in picked]
-    picked += chance.sample(others, min(len(others), max(2, STATES - len(picked))))
-    known = [cuts.shores[shore] for shore in shores[:STARTS].tolist()]
+    capacity = table.capacity_gbps(point[list(cuts.waves)])
+    links = table.link_gbps(capacity)
+    swept_over, states = _swept(cuts, capacity, chance)
+    shores, _, known_states = sight[0] if sight else (np.zeros(0, int), None, np.zeros(0, int))
+    known = _inside(cuts, [cuts.shores[shore] for shore in shores[:STARTS].tolist()])
+    starts, states = np.concatenate([swept_over, known]), np.concatenate([states, known_states[:STARTS]])
     found: dict[int, None] = {}
-    for k in picked:
-        starts = [*known, *_contracted(cuts, links[k], chance)]
-        found |= dict.fromkeys(_moved(cuts, k, links[k], starts))
+    for k in np.unique(states).tolist():
+        moved = _moved(cuts, k, links[k], starts[states == k])
+        found |= dict.fromkeys(sum(1 << i for i in np.flatnonzero(row).tolist()) for row in moved)
     return list(found)
 
 
-def _contracted(cuts: ShoreCuts, gbps: Any, chance: random.Random) -> list[int]:
+def _inside(cuts: ShoreCuts, shores: list[int]) -> Any:
+    """(shores, sites) of sets of sites given as bits."""
+    import numpy as np
+
+    size = len(cuts.table.sites)
+    return np.array([[shore >> i & 1 for i in range(size)] for shore in shores], dtype=bool).reshape(-1, size)
+
+
+def _swept(cuts: ShoreCuts, capacity_gbps: Any, chance: random.Random) -> tuple[Any, Any]:
+    """(shores, sites) the tightest that are swept over, and the state in which each is."""
+    import numpy as np
+
     table = cuts.table
-    edges = [(a, b) for a, b in table.links.tolist()]
-    scale = float(gbps.max(initial=0.0)) or 1.0
-    found: list[int] = []
-    for _ in range(CONTRACTIONS):
-        found += contracted(len(table.sites), edges, random_keys(chance, (gbps / scale).tolist()), LEFT)
-    return found
+    size, links = len(table.sites), table.links
+    wide = np.bincount(table.link_of, weights=capacity_gbps, minlength=len(links))
+    narrow = 1.0 / np.maximum(wide, NARROWEST * (wide.max(initial=0.0) or 1.0))
+    orders = max(2, min(ORDERS, cuts.room // size))
+    inside = np.concatenate([swept(size, links, lengths, orders, chance) for lengths in (narrow, np.ones(len(links)))])
+    share, state = cuts.least_left(inside, capacity_gbps)
+    tightest = np.argsort(share, kind="stable")[:SWEPT]
+    return inside[tightest], state[tightest]
 
 
-def _moved(cuts: ShoreCuts, state: int, gbps: Any, starts: list[int]) -> list[int]:
-    """Shores from which no site can be moved across so that less is left relative to the need in a state."""
+def _moved(cuts: ShoreCuts, state: int, gbps: Any, starts: Any) -> Any:
+    """(shores, sites) those from which no site can be moved across so that less is left relative to the need."""
     import numpy as np
 
     size, table = len(cuts.table.sites), cuts.table
@@ -62,7 +75,7 @@ def _moved(cuts: ShoreCuts, state: int, gbps: Any, starts: list[int]) -> list[in
     have[table.links[:, 0], table.links[:, 1]] = gbps
     have += have.T
     need = cuts.between(state)
-    inside = np.array([[shore >> i & 1 for i in range(size)] for shore in starts], dtype=float)
+    inside = starts.astype(float)
     for _ in range(STEPS):
         to_have, to_need = np.einsum("bj,ij->bi", inside, have), np.einsum("bj,ij->bi", inside, need)
         now_have = (to_have * (1 - inside)).sum(axis=1)
@@ -77,5 +90,4 @@ def _moved(cuts: ShoreCuts, state: int, gbps: Any, starts: list[int]) -> list[in
         if not len(better):
             break
         inside[better, best[better]] = 1 - inside[better, best[better]]
-    tight = now < 1 + LOOSE
-    return [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in inside[tight]]
+    return inside[now < 1 + LOOSE] > 0

@@ -92,7 +92,7 @@ class ShoreCuts:
         spans, links = _spans(self.problem, self.table), [(a, b) for a, b in self.table.links.tolist()]
         found, complete = bonds(size, [*spans, *links], MOST_EXPRESS) if set(links) - set(spans) else ([], False)
         if not complete:
-            room = min(MOST_BONDS, MOST_CELLS // max(1, len(self._joints)))
+            room = min(MOST_BONDS, self.room)
             found, complete = bonds(size, spans, room)
         if not complete:
             found = small(neighbours(size, spans), MOST_SMALL)
@@ -104,7 +104,7 @@ class ShoreCuts:
         import numpy as np
 
         whole = (1 << len(self.table.sites)) - 1
-        room = MOST_CELLS // max(1, len(self._joints)) - len(self.shores)
+        room = self.room - len(self.shores)
         fresh: dict[int, None] = {}
         for shore in shores:
             one = shore if shore & 1 else whole & ~shore
@@ -115,17 +115,40 @@ class ShoreCuts:
         self._known |= fresh.keys()
         self.shores += fresh
         inside = np.array([[shore >> i & 1 for shore in fresh] for i in range(len(self.table.sites))], dtype=bool)
+        cross, need = self._of(inside)
+        fresh_ones = np.arange(len(self.shores) - len(fresh), len(self.shores))
+        self._near = [np.concatenate([near, fresh_ones]) for near in self._near]
+        self._cross = np.concatenate([self._cross, cross], axis=1)
+        self._need = np.concatenate([self._need, need], axis=1)
+        return len(fresh)
+
+    def _of(self, inside: Any) -> tuple[Any, Any]:
+        """(joints, shores) whether each crosses, and (rows of rates, shores) the need; inside: (sites, shores)."""
+        import numpy as np
+
         cross = inside[self._joints[:, 0]] != inside[self._joints[:, 1]]
         needed = inside[self.table.demands[:, 0]] != inside[self.table.demands[:, 1]]
-        need = np.zeros((len(self._rows), len(fresh)))
+        need = np.zeros((len(self._rows), inside.shape[1]))
         for row, rates in enumerate(self._rows):
             for d in np.flatnonzero(rates):
                 need[row] += rates[d] * needed[d]
-        fresh_ones = np.arange(len(self.shores) - len(fresh), len(self.shores))
-        self._near = [np.concatenate([near, fresh_ones]) for near in self._near]
-        self._cross = np.concatenate([self._cross, cross.astype(np.float32)], axis=1)
-        self._need = np.concatenate([self._need, need], axis=1)
-        return len(fresh)
+        return cross.astype(np.float32), need
+
+    @property
+    def room(self) -> int:
+        """How many shores may be looked at together."""
+        return MOST_CELLS // max(1, len(self._joints))
+
+    def least_left(self, inside: Any, capacity_gbps: Any) -> tuple[Any, Any]:
+        """(shores,) the least that wavelengths leave in any state as a share of the need, and that state.
+
+        inside: (shores, sites), known or not; capacity_gbps: (lightpaths,).
+        """
+        import numpy as np
+
+        cross, need = self._of(inside.T)
+        lost = [np.flatnonzero(~row) for row in self.table.alive]
+        return least_left(cross, need, self._row_of, self.table.ruling, self._path_joint, lost, capacity_gbps)
 
     @property
     def waves(self) -> Any:

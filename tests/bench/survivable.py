@@ -55,7 +55,7 @@ def compared(name: str) -> Compared:
     """Ours, then the ILP: building it counts, as it does for ours."""
     posed = made(name)
     wall, cpu = time.perf_counter(), time.process_time()
-    task = Task(posed, whole_slots(posed), {}, False, "highs", GAP, Until(now_s() + WHOLE_S), lambda _: None)
+    task = Task(posed, whole_slots(posed), {}, "highs", GAP, Until(now_s() + WHOLE_S), lambda _: None)
     ours = size(task)
     ours_s, ours_cpu = time.perf_counter() - wall, time.process_time() - cpu
     assert ours is not None

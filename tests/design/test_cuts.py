@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.design.arrays import arrays
-from dcplan.design.bonds import bonds, contracted, members, neighbours, parts, small
+from dcplan.design.bonds import bonds, members, neighbours, parts, small
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import terms_of
 from dcplan.design.cutting import Task, root, start
@@ -62,19 +62,6 @@ def test_bonds_are_all_cuts_with_both_shores_connected(case):
     for one in small(near, 1000):
         part = next(part for part in parts(near, full) if part & one)
         assert (one if one & part & -part else part & ~one) in expected
-
-
-@MANY
-@given(graphs(), st.integers(2, 4), st.data())
-def test_contraction_never_parts_what_it_joined_first(case, left, data):
-    size, edges = case
-    keys = data.draw(st.lists(st.integers(0, 9), min_size=len(edges), max_size=len(edges)))
-    found = contracted(size, edges, keys, left)
-    assert len(found) == len(set(found))
-    assert all(0 < one < (1 << size) - 1 for one in found)
-    if edges and size > left:
-        first = edges[max(range(len(edges)), key=lambda e: (keys[e], -e))]
-        assert all((one >> first[0] & 1) == (one >> first[1] & 1) for one in found)
 
 
 terms = st.dictionaries(st.integers(0, 3), st.sampled_from([0.1, 0.3, 0.4, 0.8, 1.6]), min_size=1)
