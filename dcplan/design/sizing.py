@@ -16,6 +16,7 @@ from dcplan.design.cutting import Loop, Task, cost, root, separate, start, whole
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
+from dcplan.design.neighbourhood import improved
 from dcplan.design.program import Program, Row
 from dcplan.design.solver import relative_gap
 from dcplan.errors import SolverError, StoppedError
@@ -31,6 +32,11 @@ LOOSE_GAP = 0.01
 FEW_BROKEN = 12
 AUGMENT_EVERY = 10
 """A purchase of the master is added to until every state is carried where it breaks so few cuts, or now and then."""
+TRIES = 30
+"""Neighbourhoods of the best answer that are looked at before each solve of the master where a network has too many cuts
+to list: there a solve takes long, and what it buys falls short for long."""
+MISSES = 6
+"""Of these, how many in a row may lead to nothing before the others are left for later."""
 LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
@@ -99,6 +105,7 @@ def _search(loop: Loop) -> _Best | None:
     """Alternate: the master proposes pairs to light and bounds the cost; then the best wavelengths on those pairs."""
     task, best = loop.task, _Best(bound=loop.linear.objective)
     _offer(loop, best, augmented(loop, loop.linear.values))
+    _improve(loop, best)
     _say(loop, best)
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
@@ -118,6 +125,8 @@ def _search(loop: Loop) -> _Best | None:
             best.reason = solved.reason
             break
         broken = _judged(loop, best, whole(loop, solved.values), rounds)
+        if broken:
+            _improve(loop, best)
         rounds += 1
         _say(loop, best)
         if not broken and gap <= half:
@@ -138,6 +147,17 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
     elif broken <= FEW_BROKEN or rounds % AUGMENT_EVERY == 0:
         _offer(loop, best, augmented(loop, values, best.cost))
     return broken
+
+
+def _improve(loop: Loop, best: _Best) -> None:
+    """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list."""
+    missed = 0
+    for _ in range(0 if loop.shore_cuts.complete else TRIES):
+        if best.values is None or missed == MISSES or best.closed(loop.task.gap) or loop.task.until.over:
+            break
+        found = improved(loop, best.values)
+        missed = missed + 1 if found is None else 0
+        _offer(loop, best, found)
 
 
 def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:

@@ -53,25 +53,33 @@ def test_a_path_is_parted_at_each_link():
     assert {tuple(i <= link for i in range(10)) for link in range(9)} <= {tuple(inside.tolist()) for inside in found}
 
 
-def grid():
-    """Sites in rows and columns; from each site of the left half traffic to the one opposite."""
-    links, demands = {}, []
-    for r in range(ROWS):
-        for c in range(COLUMNS):
-            for there in ((r, c + 1), (r + 1, c)):
-                if there[0] < ROWS and there[1] < COLUMNS:
-                    ends = f"s{r}x{c}", f"s{there[0]}x{there[1]}"
-                    links["-".join(ends)] = (*ends, [(400, 20.0)], "any", 0.0, 0.0)
-            if c < COLUMNS // 2:
-                demands.append((f"d{r}x{c}", f"s{r}x{c}", f"s{r}x{COLUMNS - 1 - c}", 500.0))
-    return instances.problem_of(links, demands, [(), *((name,) for name in links)])
+def grid(demands):
+    """Sites in rows and columns, each joined with those beside it; any one link may fail."""
+    beside = [((r, c), there) for r in range(ROWS) for c in range(COLUMNS) for there in ((r, c + 1), (r + 1, c))]
+    links = {
+        f"{name(*a)}-{name(*b)}": (name(*a), name(*b), [(400, 20.0), (1600, 60.0)], "any", 0.0, 0.0)
+        for a, b in beside
+        if b[0] < ROWS and b[1] < COLUMNS
+    }
+    return instances.problem_of(links, demands, [(), *((link,) for link in links)])
+
+
+def name(r, c):
+    return f"s{r}x{c}"
+
+
+def opposite():
+    """From each site of the left half to the one opposite."""
+    return [
+        (f"d{r}x{c}", name(r, c), name(r, COLUMNS - 1 - c), 500.0) for r in range(ROWS) for c in range(COLUMNS // 2)
+    ]
 
 
 def test_the_narrow_middle_is_found_from_single_sites(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shores, "MOST_BONDS", 50)
     monkeypatch.setattr(shores, "MOST_EXPRESS", 50)
     monkeypatch.setattr(shores, "MOST_SMALL", ROWS * COLUMNS)
-    made = grid()
+    made = grid(opposite())
     loop = start(Task(made, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None))
     cuts, table = loop.shore_cuts, loop.table
     assert not cuts.complete

@@ -1,0 +1,110 @@
+"""A neighbourhood bought anew costs less, carries every state, and leaves all else as it was."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np  # noqa: TID253
+import pytest
+
+from dcplan.design import shores, sizing
+from dcplan.design.cutting import Task, cost, root, start
+from dcplan.design.formulation import whole_slots
+from dcplan.design.limits import Stop, Until, now_s
+from dcplan.design.neighbourhood import SITES, improved
+from dcplan.design.sizing import size
+from tests.design import instances
+from tests.design.test_cuts import shortage
+from tests.design.test_sweeps import COLUMNS, ROWS, grid, name
+
+OPTIMUM = 8165.69
+
+
+def loop_of(name, until=None):
+    made = instances.dci(instances.DATA / f"{name}.json")
+    loop = start(Task(made, whole_slots(made), {}, "highs", 1e-6, until or Until(), lambda _: None))
+    assert root(loop)
+    return loop
+
+
+def counts_of(loop, values):
+    return [round(values[i]) for i in loop.bought.wavelengths]
+
+
+def test_cheaper_and_carried_and_near():
+    loop = loop_of("dci_20_2")
+    before = tuple(np.ceil(np.array(loop.linear.values)) + 1.0)
+    made = loop.task.problem
+    changed = 0
+    for _ in range(12):
+        found = improved(loop, before)
+        if found is None:
+            continue
+        assert cost(loop, found) < cost(loop, before)
+        apart = [j for j, i in enumerate(loop.bought.wavelengths) if found[i] != before[i]]
+        sites = {site for j in apart for site in made.lightpaths[made.choices[j].lightpath].route.ends}
+        assert 2 <= len(sites) <= SITES
+        before, changed = found, changed + 1
+    assert changed > 3
+    assert all(shortage(made, {}, k, counts_of(loop, before)) < 1e-6 for k in range(len(made.states)))
+
+
+def test_nothing_is_cheaper_than_the_optimum():
+    loop = loop_of("dci_12_1")
+    best = size(loop.task)
+    values = [0.0] * len(loop.program.columns)
+    for column, count in zip(loop.bought.wavelengths, best.counts, strict=True):
+        values[column] = float(count)
+    assert all(improved(loop, tuple(values)) is None for _ in range(12))
+
+
+def test_no_time_no_change():
+    loop = loop_of("dci_6_1")
+    before = tuple(np.ceil(np.array(loop.linear.values)) + 1.0)
+    for until in (Until(now_s() - 1.0), Until(stop=Stop(nodes=0))):
+        loop.task = Task(loop.task.problem, loop.task.slots, {}, "highs", 1e-6, until, lambda _: None)
+        assert improved(loop, before) is None
+
+
+@pytest.fixture
+def unlisted(monkeypatch):
+    """As of a network whose cuts are too many to list."""
+    monkeypatch.setattr(shores, "MOST_BONDS", 20)
+    monkeypatch.setattr(shores, "MOST_EXPRESS", 20)
+    monkeypatch.setattr(shores, "MOST_SMALL", 30)
+
+
+def test_the_optimum_without_a_list_of_cuts(unlisted):
+    made = instances.dci(instances.DATA / "dci_20_2.json")
+    found = size(Task(made, whole_slots(made), {}, "highs", 1e-4, Until(), lambda _: None))
+    assert found.status == "optimal"
+    assert found.bound_usd / instances.UNIT_USD <= OPTIMUM * (1 + 1e-9)
+    assert found.cost_usd / instances.UNIT_USD <= OPTIMUM * (1 + 1e-4)
+
+
+def lumpy():
+    """Forty demands between sites drawn by chance."""
+    chance = random.Random(3)
+    sites = [name(r, c) for r in range(ROWS) for c in range(COLUMNS)]
+    return [(f"d{i}", *chance.sample(sites, 2), chance.choice((150.0, 350.0, 700.0))) for i in range(40)]
+
+
+def test_nodes_lead_to_the_same_answer(unlisted, monkeypatch):
+    looked = []
+
+    def counted(loop, values):
+        looked.append(improved(loop, values))
+        return looked[-1]
+
+    monkeypatch.setattr(sizing, "improved", counted)
+    made = grid(lumpy())
+
+    def once():
+        until = Until(stop=Stop(nodes=20))
+        return size(Task(made, whole_slots(made), {}, "highs", 1e-6, until, lambda _: None))
+
+    first, second = once(), once()
+    assert first.reason == "node limit"
+    assert any(looked)
+    assert (first.counts, first.cost_usd, first.bound_usd) == (second.counts, second.cost_usd, second.bound_usd)
+    assert all(shortage(made, {}, k, first.counts) < 1e-6 for k in range(len(made.states)))
