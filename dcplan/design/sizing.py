@@ -33,8 +33,8 @@ FEW_BROKEN = 12
 AUGMENT_EVERY = 10
 """A purchase of the master is added to until every state is carried where it breaks so few cuts, or now and then."""
 TRIES = 30
-"""Neighbourhoods of the best answer that are looked at before each solve of the master where a network has too many cuts
-to list: there a solve takes long, and what it buys falls short for long."""
+"""Neighbourhoods of the best answer that are looked at before each solve of the master, where a network has too many
+cuts to list: there a solve takes long, and what it buys falls short for long."""
 MISSES = 6
 """Of these, how many in a row may lead to nothing before the others are left for later."""
 LAST_S = 10.0

@@ -100,7 +100,7 @@ def test_nodes_lead_to_the_same_answer(unlisted, monkeypatch):
     made = grid(lumpy())
 
     def once():
-        until = Until(stop=Stop(nodes=20))
+        until = Until(stop=Stop(nodes=10))
         return size(Task(made, whole_slots(made), {}, "highs", 1e-6, until, lambda _: None))
 
     first, second = once(), once()

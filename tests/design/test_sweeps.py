@@ -86,7 +86,7 @@ def test_the_narrow_middle_is_found_from_single_sites(monkeypatch: pytest.Monkey
     left = {i for i, site in enumerate(table.sites) if int(site.split("x")[1]) < COLUMNS // 2}
     middle = {i for i, ends in enumerate(table.links.tolist()) if len(left & set(ends)) == 1}
     point = np.zeros(len(loop.program.columns))
-    point[list(cuts.waves)] = [5.0 if table.link_of[owner] in middle else 50.0 for owner in table.owner]
+    point[list(cuts.waves)] = [1.0 if table.link_of[owner] in middle else 10.0 for owner in table.owner]
     sight = cuts.sight(point, every=True)
     assert not len(sight[0][0])  # none of the known shores is broken or nearly so
     found = explored(cuts, point, sight, random.Random(1))
