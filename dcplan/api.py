@@ -128,11 +128,15 @@ def explore(
     return tuple(explorations(network, objective=objective, gbps=gbps, pin=pin, tell=progress))
 
 
-def accuracy(sets: Iterable[str] = ()) -> tuple[Comparison, ...]:
-    """The training model against published runs: the named sets, or all that ship. UsageError for an unknown name."""
-    from dcplan.accuracy.compare import comparisons
+def accuracy(sets: Iterable[str] = (), own: Iterable[Path] = ()) -> tuple[Comparison, ...]:
+    """The training model against measured runs: the named sets, or those of one's own files, or all that ship.
 
-    return comparisons(sets)
+    UsageError for an unknown name, and for whatever is wrong in a file.
+    """
+    from dcplan.accuracy.compare import comparisons, own_comparison
+
+    sets, mine = tuple(sets), tuple(map(own_comparison, own))
+    return (*(comparisons(sets) if sets or not mine else ()), *mine)
 
 
 def plan(

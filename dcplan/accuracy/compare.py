@@ -20,6 +20,7 @@ from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from dcplan.catalog.parts import Calibration
 
@@ -105,6 +106,13 @@ def _figures(errors: Sequence[float]) -> Figures | None:
 def names() -> tuple[str, ...]:
     """All sets: step times, memory, runs over several sites, sites that train by themselves, what failures leave."""
     return (*run_sets(), *memory_sets(), *site_sets(), *outer_sets(), *ettr.ettr_sets())
+
+
+def own_comparison(path: Path) -> Comparison:
+    """The runs of a file of one's own. UsageError for whatever is wrong with them."""
+    from dcplan.accuracy.own import own_set
+
+    return _times(own_set(path))
 
 
 def comparisons(chosen: Iterable[str] = ()) -> tuple[Comparison, ...]:

@@ -57,7 +57,7 @@ def run_sets() -> Mapping[str, RunSet]:
     found = {}
     for name, table in data("runs").items():
         common = table.get("common", {})
-        runs = {run: _run(run, {**common, **row}) for run, row in table["runs"].items()}
+        runs = {run: run_of(run, {**common, **row}) for run, row in table["runs"].items()}
         found[name] = RunSet(name, table["title"], table["source"], table["confidence"], table.get("note", ""), runs)
     return found
 
@@ -68,7 +68,8 @@ def all_runs() -> Mapping[str, Run]:
     return {name: run for group in run_sets().values() for name, run in group.runs.items()}
 
 
-def _run(name: str, row: Mapping[str, Any]) -> Run:
+def run_of(name: str, row: Mapping[str, Any]) -> Run:
+    """A row of the data with its measured step time."""
     load, plan = work(name, row)
     return Run(name, load, plan, _seconds(load, row), row.get("mfu_percent"))
 

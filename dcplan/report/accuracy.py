@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Cell, Column, Fact, Notice, Table, View, fixed, number, number_column, say, text_column
+from dcplan.report.sheet import (
+    Cell,
+    Column,
+    Fact,
+    Notice,
+    Table,
+    View,
+    count,
+    fixed,
+    number,
+    number_column,
+    say,
+    text_column,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +60,8 @@ def _facts(sets: Sequence[Comparison]) -> Iterator[Fact]:
     tested = [row for one in sets for row in one.rows if not row.fitted]
     every = sum(len(one.rows) for one in sets)
     values = {"rows": every, "tested": len(tested), "fitted": every - len(tested), "sets": len(sets)}
-    text = f"{every} published figures in {len(sets)} sets: {len(tested)} tests, {every - len(tested)} fitted"
+    text = f"{count(every, 'measured figure')} in {count(len(sets), 'set')}: {count(len(tested), 'test')}"
+    text += f", {every - len(tested)} fitted" if every > len(tested) else ""
     yield Fact("Compared", text, values)
 
 

@@ -129,6 +129,16 @@ def test_every_fitted_run_ships_and_uses_the_entry_that_it_fitted() -> None:
             assert all(share.calibration == entry for share in all_runs()[run].workload.shares), (name, run)
 
 
+def test_no_figure_is_both_fitted_and_tested() -> None:
+    """Step times are told apart by row; a run whose time was fitted is no test of memory or efficiency either."""
+    others = {run.id for group in memory_sets().values() for run in group.runs}
+    others |= {run.id for group in site_sets().values() for run in group.runs}
+    assert not others & fitted_ids()
+    for name in run_sets():
+        rows = one(name).rows
+        assert {row.id for row in rows if row.fitted} == {row.id for row in rows} & fitted_ids()
+
+
 def test_no_set_but_the_oldest_software_is_left_out() -> None:
     """A set has a gate, or a reason for none."""
     reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt"}
