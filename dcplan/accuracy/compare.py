@@ -13,6 +13,7 @@ from dcplan.accuracy import ettr
 from dcplan.accuracy.fit import predicted_s
 from dcplan.accuracy.memory import MemorySet, memory_sets, predicted_gib
 from dcplan.accuracy.outer import OuterSet, outer_sets
+from dcplan.accuracy.over_schedules import ScheduleSet, gain_percent, schedule_sets
 from dcplan.accuracy.over_sites import SiteSet, predicted_percent, site_sets
 from dcplan.accuracy.runs import RunSet, run_sets
 from dcplan.catalog.load import shipped
@@ -60,7 +61,7 @@ class Comparison:
     name: str
     title: str
     quantity: str
-    """step time, memory, efficiency, ETTR; of sites that train by themselves bandwidth, exchange or utilisation."""
+    """step time, memory, throughput, efficiency, ETTR; where sites train by themselves bandwidth, exchange, use."""
     unit: str
     """Of what is measured: s, GiB, Gb/s or %."""
     source: str
@@ -104,8 +105,8 @@ def _figures(errors: Sequence[float]) -> Figures | None:
 
 
 def names() -> tuple[str, ...]:
-    """All sets: step times, memory, runs over several sites, sites that train by themselves, what failures leave."""
-    return (*run_sets(), *memory_sets(), *site_sets(), *outer_sets(), *ettr.ettr_sets())
+    """All sets: step times, memory, schedules, several sites, sites that train by themselves, what failures leave."""
+    return (*run_sets(), *memory_sets(), *schedule_sets(), *site_sets(), *outer_sets(), *ettr.ettr_sets())
 
 
 def own_comparison(path: Path) -> Comparison:
@@ -132,6 +133,8 @@ def _comparison(name: str) -> Comparison:
         return _times(run_sets()[name])
     if name in memory_sets():
         return _memory(memory_sets()[name])
+    if name in schedule_sets():
+        return _schedules(schedule_sets()[name])
     if name in site_sets():
         return _sites(site_sets()[name])
     return _outer(outer_sets()[name]) if name in outer_sets() else _ettr(ettr.ettr_sets()[name])
@@ -167,6 +170,11 @@ def _outer(group: OuterSet) -> Comparison:
     rows = tuple(Row(row.id, row.published, row.predicted, row.fitted) for row in group.rows)
     about = (group.source, group.confidence, group.note)
     return Comparison(group.name, group.title, group.quantity, group.unit, *about, rows)
+
+
+def _schedules(group: ScheduleSet) -> Comparison:
+    rows = tuple(Row(run.id, run.reported_percent, gain_percent(run)) for run in group.runs)
+    return Comparison(group.name, group.title, "throughput", "%", group.source, group.confidence, group.note, rows)
 
 
 def _sites(group: SiteSet) -> Comparison:

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SIZES = ("tp", "cp", "pp", "ep", "dp", "virtual_stages", "microbatch")
-CHOICES = ("sharding", "shard_size", "recompute", "sequence_parallel", "across", "sync", "schedule", "cp_exchange")
+CHOICES = (
+    "sharding",
+    "shard_size",
+    "recompute",
+    "sequence_parallel",
+    "across",
+    "sync",
+    "schedule",
+    "cp_exchange",
+    "expert_overlap",
+)
 
 
 def share(site: str, accelerator: str, count: int, precision: str = "bf16", calibration: str | None = None) -> Share:

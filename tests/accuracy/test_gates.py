@@ -11,6 +11,7 @@ from dcplan.accuracy.ettr import ettr_sets
 from dcplan.accuracy.fit import fit, mape, relative_error
 from dcplan.accuracy.memory import memory_sets
 from dcplan.accuracy.outer import outer_sets
+from dcplan.accuracy.over_schedules import schedule_sets
 from dcplan.accuracy.over_sites import site_sets
 from dcplan.accuracy.runs import all_runs, run_sets
 from dcplan.catalog.load import shipped
@@ -142,7 +143,7 @@ def test_no_figure_is_both_fitted_and_tested() -> None:
 def test_no_set_but_the_oldest_software_is_left_out() -> None:
     """A set has a gate, or a reason for none."""
     reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt"}
-    others = {"palm-two-pods", "long-haul-trials", "tpu-maxtext-slices"}
+    others = {"palm-two-pods", "long-haul-trials", "tpu-maxtext-slices", *schedule_sets()}
     assert set(names()) == set(GATES) | reported | others | set(outer_sets()) | set(ettr_sets())
 
 
