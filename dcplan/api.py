@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dcplan.assess.ecmp import Ecmp
     from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
-    from dcplan.exploring import Exploration
+    from dcplan.exploring import Exploration, PlanExplained
     from dcplan.model.network import Network
     from dcplan.model.schema import ParallelismPlan
     from dcplan.planfile import Plan, PlanRow
@@ -101,6 +101,19 @@ def steps(network: Network, *, gbps: float | None = None, pin: ParallelismPlan |
     from dcplan.exploring import rows
 
     return tuple(rows(network, gbps, pin))
+
+
+def explain_step(
+    network: Network, plan: str, *, gbps: float | None = None, pin: ParallelismPlan | None = None
+) -> tuple[PlanExplained, ...]:
+    """A parallelism plan, term by term: formulas with their inputs, sources, and the step without each term.
+
+    One answer for each job that has a plan of this name. gbps, pin: as in `steps`. UsageError as there, for a name that
+    no plan has, with the nearest one and all there are, and for a plan that cannot run, with the reason.
+    """
+    from dcplan.exploring import explanations
+
+    return explanations(network, plan, gbps, pin)
 
 
 def explore(

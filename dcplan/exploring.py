@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.assemble import rows_of
+from dcplan.assemble import in_words, rows_of
 from dcplan.assess.compare import compare
 from dcplan.design.at_rates import at_rates, options_at
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import job_plans
+from dcplan.diagnostics import did_you_mean
 from dcplan.errors import UsageError
 from dcplan.model.states import promised_states
+from dcplan.training.explain.terms import Explained, explained
 from dcplan.training.explore import Explored, explore
 from dcplan.training.pins import merged
 from dcplan.training.space import Space, candidates, idle_pins
@@ -42,6 +44,48 @@ def rows(network: Network, gbps: float | None, pin: ParallelismPlan | None) -> I
     for plans in _jobs(network, pin):
         links = _links(plans, gbps)
         yield from _rows(network, at_rates(network, plans, links), links)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExplained:
+    """One parallelism plan of a job, term by term, on links of the same rate."""
+
+    job: str
+    plan: str
+    layout: str
+    """TP × CP × PP × EP × DP in words."""
+    gbps: float
+    """Between any two sites of the job, each way; infinite where no rate was given."""
+    explained: Explained
+
+
+def explanations(
+    network: Network, plan: str, gbps: float | None, pin: ParallelismPlan | None
+) -> tuple[PlanExplained, ...]:
+    """The plan of that name of each job that has one; see `api.explain_step`."""
+    found, known, misfits = [], dict[str, None](), dict[str, str]()
+    for job in _jobs(network, pin):
+        links = _links(job, gbps)
+        plans = at_rates(network, job, links)
+        known |= dict.fromkeys(layout.name for layout in plans.layouts)
+        misfits |= {misfit.plan: misfit.reason for misfit in plans.misfits}
+        found += [
+            PlanExplained(
+                plans.job,
+                plan,
+                in_words(layout),
+                math.inf if gbps is None else gbps,
+                explained(plans.load_of(layout), layout, links),
+            )
+            for layout in plans.layouts
+            if layout.name == plan
+        ]
+    if found:
+        return tuple(found)
+    if plan in misfits:
+        raise UsageError(f"plan `{plan}` cannot run: {misfits[plan]}")
+    there = f"there are {', '.join(known)}" if known else "no plan fits"
+    raise UsageError(f"there is no plan `{plan}`: {did_you_mean(plan, known, there)}")
 
 
 def explorations(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Column, Row, Value
 
-_HEADS = {
+HEADS = {
     "compute_s": "Compute",
     "tp_s": "TP",
     "cp_s": "CP",
@@ -116,9 +116,9 @@ def _terms(job: str, rows: list[PlanRow], legend: str) -> Table:
         number_column("step_s", "Step", "s"),
         number_column("one_site_s", "One site", "s"),
     ]
-    columns += [number_column(field.name, _HEADS[field.name], "s") for field in fields(Terms)]
+    columns += [number_column(field.name, HEADS[field.name], "s") for field in fields(Terms)]
     cells = tuple(_times(row, decimals) for row in rows)
-    zero = [_HEADS[field.name] for field in fields(Terms) if not any(getattr(row.terms, field.name) for row in rows)]
+    zero = [HEADS[field.name] for field in fields(Terms) if not any(getattr(row.terms, field.name) for row in rows)]
     note = f"{legend} Zero in every plan: {', '.join(zero)}." if zero else legend
     return Table(f"terms {job}", f"Step of {job}", tuple(columns), cells, note=note)
 

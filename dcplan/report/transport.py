@@ -9,7 +9,7 @@ from dcplan.report.sheet import Table, again, number, number_column, say, text_c
 from dcplan.report.sheet import whole as amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Column, Row
@@ -30,11 +30,12 @@ def tables(rows: Iterable[PlanRow]) -> Iterator[Table]:
         if row.transport and (row.job not in shown or row.chosen):
             shown[row.job] = row
     for i, (job, row) in enumerate(shown.items()):
-        yield _table(job, row, explained=i == 0)
+        yield of_plan(job, row.plan, row.transport, explained=i == 0)
 
 
-def _table(job: str, row: PlanRow, *, explained: bool) -> Table:
-    pauses = any(one.headroom_mb is not None for one in row.transport)
+def of_plan(job: str, plan: str, pairs: Sequence[Carried], *, explained: bool) -> Table:
+    """What each pair of sites carries for one plan, in each state that is given."""
+    pauses = any(one.headroom_mb is not None for one in pairs)
     columns: list[Column] = [
         text_column("pair", "Between", 12),
         text_column("state", "State", 10),
@@ -55,14 +56,14 @@ def _table(job: str, row: PlanRow, *, explained: bool) -> Table:
         columns += [number_column("headroom_mb", "Headroom", "MB"), number_column("reach_km", "Reach", "km")]
     cells: list[Row] = []
     before = ""
-    for one in row.transport:
+    for one in pairs:
         name = " – ".join(one.ends)
         pair = again(say(name)) if name == before else say(name)
         cells.append((pair, *_row(one, pauses=pauses)))
         before = name
     note = _NOTE + (_PAUSES if pauses else "") if explained else ""
     return Table(
-        f"transport {job}", f"Transport of {job}, plan {row.plan}", tuple(columns), tuple(cells), note=note, main=True
+        f"transport {job}", f"Transport of {job}, plan {plan}", tuple(columns), tuple(cells), note=note, main=True
     )
 
 

@@ -75,7 +75,7 @@ def _cut(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
 ) -> tuple[StageLayers, ...] | None:
     over, shares = _boxes(where, boxes), [place.share for place in where for _ in range(place.stages)]
-    flights = _flights(layout, where, (layout.extra_in_flight or 0) * (len(where) - 1))
+    flights = flights_of(layout, where, (layout.extra_in_flight or 0) * (len(where) - 1))
     room: dict[tuple[int, int, int], bool] = {}
 
     def kind(stage: int, first: int, end: int) -> StageLayers:
@@ -114,7 +114,7 @@ def parameters_by_share(
     return tuple(found)
 
 
-def _flights(layout: Layout, where: tuple[Place, ...], extra: float) -> list[float]:
+def flights_of(layout: Layout, where: tuple[Place, ...], extra: float) -> list[float]:
     """Microbatches in flight in each stage; `extra`, of all boundaries alike, as many as lie behind it."""
     behind = [len(where) - 1 - i for i, place in enumerate(where) for _ in range(place.stages)]
     each = extra / (len(where) - 1) if len(where) > 1 else 0.0
@@ -157,7 +157,7 @@ def memories(
     """Memory of each stage of a pipeline over sites, on the accelerators of its share."""
     where = places(workload, layout)
     shares = [place.share for place in where for _ in range(place.stages)]
-    flights = _flights(layout, where, extra_in_flight)
+    flights = flights_of(layout, where, extra_in_flight)
     return tuple(
         stage_memory(workload, layout, kind, flight, share)
         for kind, flight, share in zip(held_by, flights, shares, strict=True)

@@ -40,7 +40,7 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     gradients twice; its copies are ranks of the sharding group.
     """
     stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)))
-    return max([_stage(workload, layout, i, extra_in_flight) for i in stages], key=attrgetter("total_gb"))
+    return max([kind_memory(workload, layout, i, extra_in_flight) for i in stages], key=attrgetter("total_gb"))
 
 
 def fits(used: Memory) -> bool:
@@ -67,7 +67,7 @@ def in_flight_gb(workload: Workload, layout: Layout) -> float:
 
 def memory_of_first(workload: Workload, layout: Layout, extra: int) -> Memory:
     """Memory of the first stage, which holds most microbatches."""
-    return _stage(workload, layout, 0, extra)
+    return kind_memory(workload, layout, 0, extra)
 
 
 def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash: bool, skew: float = 1.0) -> float:
@@ -124,7 +124,7 @@ def layer_bytes(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tu
     )  # type: ignore[return-value]
 
 
-def _stage(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> Memory:
+def kind_memory(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> Memory:
     """That of one kind of stage, in the order of `device_layers`."""
     kind = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
     parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)[i]

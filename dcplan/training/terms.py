@@ -145,7 +145,7 @@ def replicas_of(
                 nic_s = work.cross_s * layout.outer.bits / workload.gradient_bits
                 work = replace(work, cross_s=0.0)
             mine = layout if own == layout.microbatches else replace(layout, microbatches=own)
-            alike[key] = _replica(workload, mine, place, box, stages(workload, layout, box), work, nic_s)
+            alike[key] = replica_of(workload, mine, place, box, stages(workload, layout, box), work, nic_s)
         found.append((site, alike[key]))
     return found
 
@@ -174,7 +174,7 @@ def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: 
         work = reduction(workload, layout, box, ranks[place.share.site], 0.0, layout.dp)
         kinds = stages(workload, layout, box)
         one, two = (
-            _replica(workload, replace(layout, microbatches=k * layout.microbatches), place, box, kinds, work)
+            replica_of(workload, replace(layout, microbatches=k * layout.microbatches), place, box, kinds, work)
             for k in (1, 2)
         )
         each_s.append((two.terms.total_s - one.terms.total_s) / layout.microbatches)
@@ -194,7 +194,7 @@ def taken(workload: Workload, layout: Layout) -> tuple[int, ...]:
     return tuple(count * own for count, own in zip(ranks, each, strict=True))
 
 
-def _replica(
+def replica_of(
     workload: Workload,
     layout: Layout,
     place: Place,
@@ -204,6 +204,7 @@ def _replica(
     outer_nic_s: float = 0.0,
     own: tuple[float, float] | None = None,
 ) -> Replica:
+    """One data parallel rank on a share with these stages."""
     slowest = max(kinds, key=lambda stage: stage.total_s)
     window = _window(layout, slowest, box)
     tied_s = 0.0
@@ -227,7 +228,7 @@ def _over_stages(
     """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
     placed = line(workload, layout, where, boxes)
     slowest = max(placed, key=lambda stage: stage.total_s)
-    heaviest = _heaviest(workload, layout, where, boxes, placed)
+    heaviest = heaviest_of(workload, layout, where, boxes, placed)
     fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
     m, forward_s = layout.microbatches, tuple(stage.forward.total_s for stage in placed)
     backward_s = tuple(stage.backward.total_s for stage in placed)
@@ -238,7 +239,7 @@ def _over_stages(
     unlike = {(box, own): place for place, box, own in zip(where, boxes, held, strict=True)}
     for (box, own), place in unlike.items():
         work = reduction(workload, layout, box, layout.dp, 0.0, layout.dp, own)
-        worst.append(_replica(workload, layout, place, box, (slowest,), work, own=own).terms)
+        worst.append(replica_of(workload, layout, place, box, (slowest,), work, own=own).terms)
     inner = layout.pp - 1 - len(boundaries)
     terms = Terms(
         **_repeated(layout, fastest),
@@ -254,7 +255,7 @@ def _over_stages(
     return terms, sum(boundary.extra for boundary in boundaries)
 
 
-def _heaviest(
+def heaviest_of(
     workload: Workload,
     layout: Layout,
     where: tuple[Place, ...],

@@ -24,23 +24,33 @@ def run(
         list[str] | None,
         typer.Option(help="Keys that the search of `plans: auto` keeps to: tp=8,across=dp; any key of a plan."),
     ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="PLAN", help="Show each term of the step of this plan with its formula and its inputs."),
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = "text",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here instead of stdout.")] = None,
 ) -> int:
     """Print all parallelism plans of all jobs, best first, also those that do not fit and why.
 
     Without a designed network: every two sites of a job have the rate given, at the latency that a plan would be sized
-    for; a collective that the file leaves open is, for each plan, the one with the shortest step. Exit code 1 when a
-    job has no plan that fits.
+    for; a collective that the file leaves open is, for each plan, the one with the shortest step. With --explain one
+    plan alone, term by term. Exit code 1 when a job has no plan that fits.
     """
     from dcplan import api
+    from dcplan.report import explanation
     from dcplan.report.render import check_format, draw
     from dcplan.report.steps import view
     from dcplan.training.pins import read_pins
 
     check_format(form)
     network = api.load(file)
-    rows = api.steps(network, gbps=gbps, pin=read_pins(pin) if pin else None)
+    pins = read_pins(pin) if pin else None
+    if explain is not None:
+        shown = explanation.view(network.topology.name, api.explain_step(network, explain, gbps=gbps, pin=pins))
+        terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
+        return 0
+    rows = api.steps(network, gbps=gbps, pin=pins)
     shown = view(network.topology.name, rows)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return 0 if {row.job for row in rows if row.fits} >= set(network.jobs) else 1
