@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import fields, replace
 from typing import Any
 
@@ -201,3 +202,52 @@ def test_any_input_gives_a_goodput_between_nothing_and_all(
         assert value is None or not math.isnan(value)
         if field.name.endswith("_percent"):
             assert -1e-9 <= value <= 100 + 1e-9
+
+
+def simulated_goodput(
+    about: Losses, cycle_s: float, cut_per_s: float, repair_s: float, slow: float, switch_s: float
+) -> float:
+    """A whole run, segment by segment: a fiber that is cut and mended, failures, checkpoints, corruption and checks."""
+    source, wrong = random.Random(8), about.corruption
+    assert wrong is not None
+    clock = done = checked = clean = 0.0
+    corrupt, down, change = False, False, source.expovariate(cut_per_s)
+    for _ in range(60_000):
+        while clock >= change:
+            down = not down
+            clock += switch_s if down else 0.0
+            change += source.expovariate(1 / repair_s if down else cut_per_s)
+        lasts = cycle_s / (slow if down else 1.0) + about.writing.far_s
+        fails, corrupts = source.expovariate(1 / about.mtbf_s), source.expovariate(wrong.rate_per_s)
+        if fails < lasts:
+            clock += fails + about.detection_s
+            while (struck := source.expovariate(1 / about.mtbf_s)) < about.restart_s:
+                clock += struck + about.detection_s
+            clock += about.restart_s
+            continue
+        if corrupts < lasts and not corrupt:
+            corrupt, clean = True, done
+        clock, done, checked = clock + lasts, done + cycle_s, checked + cycle_s
+        if checked >= wrong.every_s:
+            clock, checked = clock + wrong.check_s, 0.0
+            if corrupt:
+                done, corrupt, clock = clean, False, clock + about.restart_s
+    return done / clock
+
+
+def test_the_chain_is_what_a_simulation_of_everything_at_once_finds() -> None:
+    about = losses(
+        mtbf_s=20_000.0,
+        interval=100 * step().step_s,
+        writing=Writing(988, 30.0, None),
+        corruption=Corruption(1 / 500_000, 0.0, 20.0, 1000 * step().step_s),
+    )
+    cut, repair, slow, switch = 1 / 200_000, 20_000.0, 0.6, 300.0
+    down = cut * repair / (1 + cut * repair)
+    outside = Outside(paused=cut * (1 - down) * switch, speed=1 - down * (1 - slow))
+    found = goodput(about, PLAN, step(), outside)
+    assert found is not None
+    assert found.interval_s is not None
+    assert found.goodput_percent < 90
+    simulated = 100 * simulated_goodput(about, found.interval_s, cut, repair, slow, switch)
+    assert found.goodput_percent == pytest.approx(simulated, abs=0.5)
