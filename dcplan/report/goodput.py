@@ -32,65 +32,67 @@ RUN = (
 ETTR = (
     number_column("mtbf_h", "MTBF", "h"),
     number_column("interval_steps", "Every", "steps"),
-    number_column("interval_s", "", "s"),
+    number_column("interval_s", "that is", "s"),
     number_column("ettr_percent", "ETTR", "%"),
     number_column("ettr_by_hand_percent", "by hand", "%"),
     number_column("checkpoint_gb", "Saves", "GB"),
-    number_column("write_s", "Stored in", "s"),
+    number_column("write_s", "Write", "s"),
     number_column("local_s", "beside", "s"),
-    number_column("remote_every", "Stored 1 in"),
+    number_column("remote_every", "one in"),
 )
 """How checkpoints meet failures."""
 NOTE = (
     "Lost, each of what is left by those before: waiting for checkpoints; failures: detection, restart, work done "
-    "twice; hosts without a spare; slow hosts; silent corruption. ETTR: time that is neither checkpoint nor failure; "
-    "by hand: (1 - (D + R + every/2)/MTBF) / (1 + checkpoint/every), good while little is lost."
+    "twice; hosts without a spare; slow hosts; silent corruption."
+)
+ETTR_NOTE = (
+    "ETTR: time that is neither checkpoint nor failure, exact; by hand: (1 - (D + R + every/2)/MTBF) / (1 + "
+    "checkpoint/every), D detection and R restart, good while little is lost. Saves: weights and optimizer. Write: to "
+    "storage; beside the accelerators, where work waits for that copy only and one in so many goes on to storage."
 )
 ONLY_TOKENS = "Nothing is lost: the job says nothing under `reliability`."
 
 
 def tables(rows: Sequence[PlanRow], *, main: bool = False) -> Iterator[Table]:
-    """A table for each job that says what it loses time to, or how many tokens it trains."""
+    """Two tables for each job that says what it loses time to, or how many tokens it trains."""
     for job in dict.fromkeys(row.job for row in rows):
         own = [(row, row.goodput) for row in rows if row.job == job and row.goodput is not None]
-        if own:
-            yield _table(job, own, main=main)
+        found = [about for _, about in own]
+        if not own:
+            continue
+        fails = any(about.mtbf_h is not None for about in found)
+        head = (text_column("chosen", ""), text_column("plan", "Plan", 8))
+        names = [(Cell("*" if row.chosen else "", row.chosen, "strong"), say(row.plan)) for row, _ in own]
+        columns = (*(LOST if fails else LOST[:1]), *run_columns(found))
+        note = f"{NOTE} Failures of sites and network come on top." if fails else ONLY_TOKENS
+        rows_of = tuple((*name, *cells(about, columns)) for name, about in zip(names, found, strict=True))
+        yield Table(f"goodput {job}", f"Goodput of {job}", (*head, *columns), rows_of, note=note, main=main)
+        if fails:
+            rows_of = tuple((*name, *cells(about, ETTR)) for name, about in zip(names, found, strict=True))
+            title = f"Checkpoints and failures of {job}"
+            yield Table(f"ettr {job}", title, (*head, *ETTR), rows_of, note=ETTR_NOTE)
 
 
-def _table(job: str, own: Sequence[tuple[PlanRow, Goodput]], *, main: bool) -> Table:
-    run = any(about.train_days is not None for _, about in own)
-    fails = any(about.mtbf_h is not None for _, about in own)
-    columns: list[Column] = [text_column("chosen", ""), text_column("plan", "Plan", 8)]
-    columns += [*(LOST if fails else LOST[:1]), *(RUN if run else RUN[:1]), *(ETTR if fails else ())]
-    wanted = {column.key for column in columns}
-    cells = tuple(_row(row, about, wanted) for row, about in own)
-    note = f"{NOTE} Failures of sites and network come on top." if fails else ONLY_TOKENS
-    return Table(f"goodput {job}", f"Goodput of {job}", tuple(columns), cells, note=note, main=main)
+def run_columns(found: Sequence[Goodput]) -> tuple[Column, ...]:
+    """What a whole run takes, as far as anybody says how long it is and what it costs."""
+    known = [any(getattr(about, key) is not None for about in found) for key in ("train_days", "train_usd")]
+    return RUN if all(known) else RUN[:3] if known[0] else RUN[:1]
 
 
-def _row(row: PlanRow, about: Goodput, wanted: set[str]) -> Row:
-    named = {"chosen": Cell("*" if row.chosen else "", row.chosen, "strong"), "plan": say(row.plan)}
-    return tuple(cell for key, cell in (named | cells_of(about)).items() if key in wanted)
+def cells(about: Goodput, columns: Sequence[Column]) -> Row:
+    """A cell for each of these columns."""
+    return tuple(_cell(about, column.key) for column in columns)
 
 
-def cells_of(about: Goodput) -> dict[str, Cell]:
-    """All cells by key, in the order of the columns."""
-    lost = {column.key: percent(getattr(about, column.key)) for column in LOST}
-    return lost | {
-        "effective_tokens_per_s": number(about.tokens_per_s),
-        "train_days": number(about.train_days),
-        "accelerator_hours": number(about.accelerator_hours),
-        "train_usd": number(about.train_usd),
-        "mtbf_h": number(about.mtbf_h),
-        "interval_steps": Cell(NOTHING, None) if about.interval_steps is None else whole(about.interval_steps),
-        "interval_s": number(about.interval_s),
-        "ettr_percent": percent(about.ettr_percent),
-        "ettr_by_hand_percent": percent(about.ettr_by_hand_percent),
-        "checkpoint_gb": number(about.checkpoint_gb),
-        "write_s": number(about.write_s),
-        "local_s": number(about.local_s),
-        "remote_every": whole(about.remote_every),
-    }
+def _cell(about: Goodput, key: str) -> Cell:
+    if key.endswith("_percent"):
+        return percent(getattr(about, key))
+    if key == "effective_tokens_per_s":
+        return number(about.tokens_per_s)
+    if key in {"interval_steps", "remote_every"}:
+        value = getattr(about, key)
+        return Cell(NOTHING, None) if value is None else whole(value)
+    return number(getattr(about, key))
 
 
 def percent(value: float) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING
 
-from dcplan.report.goodput import ETTR, LOST, RUN, cells_of, percent
+from dcplan.report.goodput import ETTR, ETTR_NOTE, LOST, NOTE, cells, run_columns
 from dcplan.report.sheet import NOTHING, Cell, Fact, Table, fixed, number, number_column, say, text_column
 from dcplan.units import money, significant
 
@@ -27,7 +27,7 @@ def tables(plan: Plan) -> Iterator[Table]:
     if outlook.available:
         yield _available(outlook.available)
     if outlook.expected:
-        yield _expected(outlook.expected)
+        yield from _expected(outlook.expected)
     for one in outlook.expected:
         if one.states:
             yield _year(one)
@@ -60,28 +60,18 @@ def nines(percent: float) -> Cell:
     return Cell(f"{shown:.{decimals}f}", percent)
 
 
-def _expected(found: Sequence[Expected]) -> Table:
-    run = any(one.goodput.train_days is not None for one in found)
-    columns = (
-        text_column("job", "Job", 8),
-        *(LOST[0], NETWORK, *LOST[1:]),
-        *(RUN if run else RUN[:1]),
-        *ETTR,
-    )
+def _expected(found: Sequence[Expected]) -> Iterator[Table]:
+    head, names = text_column("job", "Job", 8), [say(one.job) for one in found]
+    columns = (LOST[0], NETWORK, *LOST[1:], *run_columns([one.goodput for one in found]))
+    rows = tuple((name, *cells(one.goodput, columns)) for name, one in zip(names, found, strict=True))
     note = "Over the years, on the plan that the network is sized for. "
     if any(one.states for one in found):
         note += "Network: sites and fibers that fail as often as the file says."
     else:
         note += "Network: nothing, for no fiber or site says how often it fails (failures_per_year, repair_h)."
-    return Table("expected", "Expected goodput", columns, tuple(map(_job, found)), note=note, main=True)
-
-
-def _job(one: Expected) -> Row:
-    cells = {"job": say(one.job), **cells_of(one.goodput), "network_percent": percent(one.goodput.network_percent)}
-    order = ["job", LOST[0].key, NETWORK.key, *(column.key for column in (*LOST[1:], *RUN, *ETTR))]
-    run = one.goodput.train_days is not None
-    hidden = set() if run else {column.key for column in RUN[1:]}
-    return tuple(cells[key] for key in order if key not in hidden)
+    yield Table("expected", "Expected goodput", (head, *columns), rows, note=f"{note} {NOTE}", main=True)
+    rows = tuple((name, *cells(one.goodput, ETTR)) for name, one in zip(names, found, strict=True))
+    yield Table("expected ettr", "Checkpoints and failures", (head, *ETTR), rows, note=ETTR_NOTE)
 
 
 def _year(one: Expected) -> Table:
