@@ -328,9 +328,10 @@ class Job(Strict):
     gradient_bits: Literal[8, 16, 32] = 32
     """Bits of a gradient element on the wire between sites; 32 is Megatron's default."""
     collective: Literal["auto", "optimal", "direct", "ring", "tree", "hub"] = "direct"
-    """How more than two sites sum gradients, each for itself first (`sync: hierarchical`): direct, every two exchange;
-    ring, in the best order; tree; hub, all through the best one; optimal, several trees at once, the fastest sum that
-    there is on given rates, and the trees whose network costs least where rates are sized; auto, the best of all."""
+    """How more than two sites sum gradients, each for itself first (`sync: hierarchical`, `local-sgd`, `streaming`):
+    direct, every two exchange; ring, in the best order; tree; hub, all through the best one; optimal, several trees at
+    once, the fastest sum that there is on given rates, and the trees whose network costs least where rates are sized;
+    auto, the best of all."""
     split: Literal["equal", "by-speed"] = "equal"
     """How the batch falls on accelerators that are not alike, or over pp the layers: in equal parts, so that the oldest
     set the pace, or by speed, in whole microbatches, or whole layers as far as memory holds them."""

@@ -16,7 +16,7 @@ from dcplan.units import money, significant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dcplan.planfile import Plan
+    from dcplan.planfile import Plan, PlanRow
     from dcplan.report.sheet import Row, Value
 
 SAME = 1e-8
@@ -24,8 +24,9 @@ SAME = 1e-8
 SHOWN = 10
 """Rows of a pull-request comment; the rest is folded away."""
 AREAS = (
-    "cost", "capacity", "proof", "promises", "parallelism", "collective", "overhead", "goodput", "availability",
-    "lit pairs", "wavelengths", "modules", "transponders", "retuned in", "bill", "overhead in", "step in",
+    "cost", "capacity", "proof", "promises", "parallelism", "learning", "collective", "overhead", "goodput",
+    "availability", "lit pairs", "wavelengths", "modules", "transponders", "retuned in", "bill", "overhead in",
+    "step in",
 )  # fmt: skip
 """What is compared, most important first."""
 
@@ -89,6 +90,15 @@ def render(changed: PlanDiff, form: str = "text", width: int = 80, *, colour: bo
     return comment(changed) if form == "markdown" else text.draw(_view(changed), width, colour=colour)
 
 
+def _learning(row: PlanRow) -> str:
+    """In which steps its sites agree: steps that teach less are not shorter ones of the same kind."""
+    if row.quality is None:
+        return "every step alike in all sites"
+    loss = row.quality.loss_percent
+    told = "" if loss is None else f", loss +{loss:.2f} %"
+    return f"sites train by themselves for {count(row.quality.every_steps, 'step')}{told}"
+
+
 def _things(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
     """Area, name and unit of everything that is compared, with its value."""
     proof = plan.design.proof
@@ -100,6 +110,7 @@ def _things(plan: Plan) -> Iterator[tuple[tuple[str, str, str], Value]]:
     for row in plan.plans:
         if row.chosen:
             yield ("parallelism", row.job, ""), row.plan
+            yield ("learning", row.job, ""), _learning(row)
     for one in plan.collectives:
         if one.tried or len(one.sites) > 2:
             yield ("collective", one.job, ""), collective.in_words(one)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.report.sheet import Cell, Notice, Table, count, fixed, number, number_column, say, text_column
+from dcplan.report.sheet import Cell, Notice, Table, count, fixed, number, number_column, say, text_column, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     text_column("chosen", ""),
     text_column("plan", "Plan", 8),
+    number_column("every_steps", "Every", "steps"),
     number_column("loss_percent", "Loss", "%"),
     number_column("batch_over_optimal", "Batch", "of best"),
     number_column("staleness", "Age"),
@@ -61,6 +62,7 @@ def _row(row: PlanRow, quality: Quality) -> Row:
     return (
         Cell("*" if row.chosen else "", row.chosen, "strong"),
         say(row.plan),
+        whole(quality.every_steps),
         Cell("–", None) if loss is None else Cell(f"{'~' if quality.doubts else ''}+{loss:.2f}", loss),
         number(quality.batch_over_optimal),
         number(quality.staleness),

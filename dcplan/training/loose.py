@@ -26,7 +26,8 @@ class Worker:
 
     step_s: float
     """Its own step, without exchange across sites [s]."""
-    ranks: int
+    microbatches: int
+    """In its own step, all its ranks together."""
     work: Reduction
     """In a step of its own, so nothing across sites."""
     window: Window
@@ -93,7 +94,7 @@ def own_steps_s(outer: Outer, workers: Mapping[SiteId, Worker]) -> dict[SiteId, 
 
 def batches(layout: Layout, workers: Mapping[SiteId, Worker]) -> dict[SiteId, float]:
     """Sequences in a step of each site."""
-    return {site: worker.ranks * layout.microbatch * layout.microbatches for site, worker in workers.items()}
+    return {site: worker.microbatches * layout.microbatch for site, worker in workers.items()}
 
 
 def quality(

@@ -35,6 +35,8 @@ class Quality:
 
     workers: int
     """Sites that train by themselves."""
+    every_steps: int
+    """Own steps of a site from one exchange of a parameter to the next."""
     loss_percent: float | None
     """Final loss over that of one worker, at the best batch of each, by the law [%]; none where there is no law."""
     optimal_batch_tokens: float | None
@@ -73,6 +75,7 @@ def of_outer_steps(workload: Workload, outer: Outer, workers: int) -> Quality:
     kappa, late = outer.staleness_kappa, float(outer.overlap_steps)
     return Quality(
         workers=workers,
+        every_steps=outer.every_steps,
         loss_percent=100 * (loss(size, workers) / loss(size, 1) - 1),
         optimal_batch_tokens=best,
         batch_over_optimal=workload.batch * workload.sequence_length / best,
@@ -91,6 +94,7 @@ def of_servers(workload: Workload, outer: Outer, workers: int, staleness: tuple[
     doubts = ["no loss law is known for asynchronous servers", *_low_bits(workload, outer)]
     return Quality(
         workers=workers,
+        every_steps=outer.every_steps,
         loss_percent=None,
         optimal_batch_tokens=None,
         batch_over_optimal=None,

@@ -100,11 +100,11 @@ class Terms:
     dp_s: float = 0.0
     """Gradient and weight exchange inside a site, exposed."""
     sync_s: float = 0.0
-    """Gradient exchange across sites, exposed."""
+    """Gradient exchange across sites, exposed; of outer steps the mean of all steps."""
     optimizer_s: float = 0.0
     """Optimizer step."""
     straggler_s: float = 0.0
-    """Waiting for the slowest site."""
+    """Waiting for the slowest site; where none waits, what slower ones make of the mean."""
     fixed_s: float = 0.0
     """Fixed time per step."""
 

@@ -94,6 +94,8 @@ class Replica:
     terms: Terms
     work: Reduction
     window: Window
+    microbatches: int
+    """In its step."""
     outer_nic_s: float = 0.0
     """One exchange of outer gradients through its NICs [s]."""
 
@@ -152,11 +154,12 @@ def replicas_of(
 
 def workers_of(replicas: list[tuple[SiteId, Replica]], where: tuple[Place, ...]) -> dict[SiteId, Worker]:
     """Each site as it trains by itself: its ranks stay synchronous, so that its slowest sets its pace."""
-    ranks, slowest = site_ranks(where), dict[str, Replica]()
-    for site, replica in replicas:
+    slowest, taken_here = dict[str, Replica](), dict[str, int]()
+    for place, (site, replica) in zip(where, replicas, strict=True):
         slowest[site] = max(slowest.get(site, replica), replica, key=_total_s)
+        taken_here[site] = taken_here.get(site, 0) + place.ranks * replica.microbatches
     return {
-        site: Worker(_total_s(replica), ranks[site], replica.work, replica.window, replica.outer_nic_s)
+        site: Worker(_total_s(replica), taken_here[site], replica.work, replica.window, replica.outer_nic_s)
         for site, replica in slowest.items()
     }
 
@@ -219,7 +222,7 @@ def replica_of(
         optimizer_s=_optimizer_s(workload, layout, box, own),
         fixed_s=box.step_s,
     )
-    return Replica(terms, work, window, outer_nic_s)
+    return Replica(terms, work, window, layout.microbatches, outer_nic_s)
 
 
 def _over_stages(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from dcplan import api
 from dcplan.design.candidates import state_latency_ms
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan
-from dcplan.report import steps
+from dcplan.report import diff, steps
 from dcplan.report.render import render
 from dcplan.report.text import draw
 
@@ -84,3 +85,12 @@ def test_plans_whose_sites_train_by_themselves_stand_apart() -> None:
     assert [row.plan for row in planned().plans if row.quality is None] == ["every-step"]
     assert [row.plan for row in planned().plans if row.chosen] == ["streamed"]
     assert rows()["served"].evidence == "extrapolated"
+
+
+def test_a_diff_says_that_shorter_steps_teach_less() -> None:
+    """A plan that is sized for synchronous training instead, beside this one."""
+    rows = tuple(replace(row, chosen=row.plan == "every-step") for row in planned().plans)
+    found = diff.diff(replace(planned(), plans=rows), planned())
+    (learning,) = [change for change in found.changes if change.area == "learning"]
+    assert learning.old == "every step alike in all sites"
+    assert learning.new == "sites train by themselves for 100 steps, loss +1.28 %"

@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import cross_site_gb, one_site, step_time, without_sites
+from dcplan.training.loose import batches
+from dcplan.training.machine import machines
 from dcplan.training.outer import Outer, Tier
+from dcplan.training.place import places
 from dcplan.training.step import Links, Misfit
+from dcplan.training.terms import replicas_of, workers_of
 from dcplan.training.tiers import mean_step_s, pair_gb, pushes, slowed_s, staleness
 
 from .test_outer import job, links
@@ -128,3 +132,13 @@ def test_a_job_stops_with_the_site_of_a_server_and_goes_on_without_another() -> 
     assert not isinstance(left, Misfit)
     assert left[1].outer == one_tier(16, "ab")
     assert set(cross_site_gb(*left)) == {("a", "b")}
+
+
+def test_sites_that_get_their_part_by_speed_add_up_to_the_batch() -> None:
+    kinds = {"b": "a100-sxm-80gb"}
+    load, plan = job({"a": 4, "b": 4}, one_tier(16, "ab"), "parameter-server", kinds)
+    load = replace(load, split="by-speed")
+    where = places(load, plan)
+    own = batches(plan, workers_of(replicas_of(load, plan, where, machines(load)), where))
+    assert own["a"] > 1.5 * own["b"] > 0
+    assert load.batch <= sum(own.values()) < load.batch + plan.dp
