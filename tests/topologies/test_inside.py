@@ -69,9 +69,8 @@ def test_expert_exchange_behind_compute_by_hand(plan: str, pairs: float) -> None
     apart = terms("interleaved") if plan == "paired" else terms("plain")
     work, exchange = apart.compute_s / M, apart.ep_s / M
     saved = work + exchange - max(work * 132 / 112, exchange)
-    assert terms(plan).ep_s == pytest.approx(
-        apart.ep_s - pairs * saved, rel=0.06
-    )  # two stages on a device: other layers
+    # dualpipe has two stages on a device, and so other layers on the fullest
+    assert terms(plan).ep_s == pytest.approx(apart.ep_s - pairs * saved, rel=0.06)
     assert terms(plan).ep_s < 0.4 * apart.ep_s
 
 
