@@ -69,7 +69,7 @@ def test_as_json_text_and_markdown(file: Path, capsys: pytest.CaptureFixture[str
     for form in ("text", "markdown"):
         assert run(["steps", str(file), "--explain", "deep", "--format", form]) == 0
         shown = capsys.readouterr().out
-        assert "m × (f + b)" in shown or "m × (" in shown
+        assert "m × n × (f + b)" in shown
         assert "Transport of pretrain, plan deep" in shown
 
 

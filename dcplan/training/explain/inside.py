@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training.collectives import group
+from dcplan.training.compute import costs
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
 from dcplan.training.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.one_f_one_b import span_s
@@ -51,22 +52,48 @@ def expert(of: Picture) -> Worked:
     if not pairs:
         return whole
     hidden = (
-        number("o", pairs, "pairs of passes that run at the same time"),
-        seconds("h", hidden_exchange_s(both.total_s - both.ep_s, both.ep_s), "hidden in each of them"),
+        number("q", pairs, "pairs of passes that run at the same time"),
+        seconds("s", hidden_exchange_s(both.total_s - both.ep_s, both.ep_s), "hidden in each of them"),
     )
-    return Worked(f"{whole.formula} − o × h", (*whole.inputs, *hidden))
+    return Worked(f"{whole.formula} − q × s", (*whole.inputs, *hidden))
 
 
 def _repeated(of: Picture, part: str, what: str) -> Worked:
+    """M × (layers × what each takes, forward and backward)."""
     forward, backward = getattr(of.stage.forward, part), getattr(of.stage.backward, part)
     if not forward and not backward:
         return NOTHING
-    inputs = (
-        number("m", of.mine.microbatches, "microbatches of a rank in a step"),
-        seconds("f", forward, f"forward pass of one microbatch, {what}, fullest stage"),
-        seconds("b", backward, f"backward pass, {what}, recompute included"),
+    batches = number("m", of.mine.microbatches, "microbatches of a rank in a step")
+    if of.holds is None:
+        inputs = (
+            batches,
+            seconds("f", forward, f"forward pass of one microbatch, {what}, fullest stage"),
+            seconds("b", backward, f"backward pass, {what}, recompute included"),
+        )
+        return Worked("m × (f + b)", inputs)
+    takes = costs(of.workload, of.boxes[of.fast], of.layout.tile)
+    kinds = (
+        (of.holds.dense, takes.dense, "n", "layers without experts", "f", "b", "such a layer"),
+        (of.holds.moe, takes.moe, "o", "layers with experts", "g", "c", "such a layer"),
+        (of.holds.embedding, takes.embedding, "e", "embedding", "h", "d", "it"),
+        (of.holds.head, takes.head, "l", "logits", "i", "j", "them"),
     )
-    return Worked("m × (f + b)", inputs)
+    parts, inputs_ = list[str](), [batches]
+    for count, cost, often, name, there, back, one in kinds:
+        each = getattr(cost.forward, part), getattr(cost.backward, part)
+        if count and any(each):
+            parts.append(f"{often} × ({there} + {back})")
+            inputs_ += [
+                number(often, count, f"{name} of the fullest stage"),
+                seconds(there, each[0], f"{what} of one microbatch in {one}, forward"),
+                seconds(back, each[1], "the same backward, recompute included"),
+            ]
+    copied = copies(of.mine.schedule)
+    inside = f"({' + '.join(parts)})" if len(parts) > 1 else parts[0]
+    if copied > 1:
+        inputs_.append(number("k", copied, "copies of each stage, which share its microbatches"))
+        inside += " / k"
+    return Worked(f"m × {inside}", tuple(inputs_))
 
 
 def transfers(of: Picture) -> Worked:

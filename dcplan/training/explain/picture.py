@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.training.line import line, parameters_by_share
 from dcplan.training.machine import machines
-from dcplan.training.pipeline import stages
+from dcplan.training.pipeline import device_layers, stages
 from dcplan.training.place import places
 from dcplan.training.sync import reduction
 from dcplan.training.terms import boundaries_of, heaviest_of, replica_of, replicas_of, rounds
@@ -16,7 +16,7 @@ from dcplan.training.terms import boundaries_of, heaviest_of, replica_of, replic
 if TYPE_CHECKING:
     from dcplan.training.machine import Machine
     from dcplan.training.one_f_one_b import Boundary
-    from dcplan.training.pipeline import Stage
+    from dcplan.training.pipeline import Stage, StageLayers
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Links, Workload
     from dcplan.training.terms import Replica
@@ -44,6 +44,8 @@ class Picture:
     """All stages of the fastest share."""
     fast: int
     """The fastest share."""
+    holds: StageLayers | None
+    """What the stage that is shown holds; none where it is part of a pipeline over sites."""
     replica: Replica
     """The share whose gradients inside a site are shown."""
     replicas: tuple[Replica, ...]
@@ -66,11 +68,12 @@ def _over_ranks(workload: Workload, layout: Layout, links: Links) -> Picture:
     replicas = tuple(replica for _, replica in replicas_of(workload, layout, where, boxes))
     fast = min(range(len(replicas)), key=lambda i: replicas[i].terms.total_s)
     kinds = stages(workload, layout, boxes[fast])
-    stage = max(kinds, key=_TOTAL)
+    i = max(range(len(kinds)), key=lambda i: kinds[i].total_s)
+    stage, holds = kinds[i], device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
     mine = replace(layout, microbatches=rounds(workload, layout, where, boxes)[fast])
     return Picture(
         workload=workload, layout=layout, links=links, where=where, boxes=boxes, mine=mine, stage=stage, slowest=stage,
-        kinds=kinds, fast=fast, replica=replicas[fast], replicas=replicas, held=(None,) * len(where),
+        kinds=kinds, fast=fast, holds=holds, replica=replicas[fast], replicas=replicas, held=(None,) * len(where),
     )  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def _over_stages(workload: Workload, layout: Layout, links: Links) -> Picture:
         replicas.append(replica_of(workload, layout, place, box, (slowest,), work, own=own))
     return Picture(
         workload=workload, layout=layout, links=links, where=where, boxes=boxes, mine=layout, stage=stage,
-        slowest=slowest, kinds=placed, fast=0, replica=max(replicas, key=lambda one: one.terms.dp_s),
+        slowest=slowest, kinds=placed, fast=0, holds=None, replica=max(replicas, key=lambda one: one.terms.dp_s),
         replicas=tuple(replicas), held=held, boundaries=boundaries_of(workload, layout, where, boxes, links, placed),
         placed=placed,
     )  # fmt: skip
