@@ -51,8 +51,43 @@ def outer_step_s(
 ) -> float:
     """Mean step of a worker with what it waits for the exchange [s]: its own step + waits in H steps / H.
 
-    pairs: bytes between sites as a mean of all steps [GB]; latency_s: trips of the last part. Others meet it at every
-    exchange, so that the largest of all workers is the step of the job.
+    Others meet it at every exchange, so that the largest of all workers is the step of the job. See `waits`.
+    """
+    return worker.step_s + waits(workload, layout, outer, worker, pairs, latency_s, links).total_s / outer.every_steps
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What a worker waits for the exchange in H steps."""
+
+    nics_s: float = 0.0
+    """What its NICs expose of the step with an exchange beyond other steps [s]."""
+    links_s: float = 0.0
+    """What the links expose beyond that [s]."""
+    latency_s: float = 0.0
+    fragments_s: float = 0.0
+    """For fragments that come late [s]."""
+    layer_s: float = 0.0
+    """Streaming: one layer on the links or its stage's NICs [s]; part of the above."""
+
+    @property
+    def total_s(self) -> float:
+        """All of it [s]."""
+        return self.nics_s + self.links_s + self.latency_s + self.fragments_s
+
+
+def waits(
+    workload: Workload,
+    layout: Layout,
+    outer: Outer,
+    worker: Worker,
+    pairs: Mapping[Pair, float],
+    latency_s: float,
+    links: Links,
+) -> Waits:
+    """What a worker waits in H steps, part by part.
+
+    pairs: bytes between sites as a mean of all steps [GB]; latency_s: trips of the last part.
     local-sgd: all parameters after the last backward pass of H steps, hidden as gradients are in each step of a
     hierarchical plan, so that H = 1 is one; the tail and the latency are not.
     streaming: see `streaming.waits_s`; a layer takes as long as its part of the links, or of its stage's NICs. What
@@ -63,12 +98,13 @@ def outer_step_s(
     if layout.sync == "local-sgd":
         sending = replace(worker.work, cross_s=worker.nic_s)
         nics_s = inside_s(layout, sending, worker.window) - inside_s(layout, worker.work, worker.window)
-        return worker.step_s + (nics_s + across_s(layout, sending, worker.window, links_s) + latency_s) / every
+        return Waits(nics_s, across_s(layout, sending, worker.window, links_s), latency_s)
     layers, stages = workload.model.layers, layout.pp
     passes = Passes(layers, stages * worker.window.forward_s, stages * worker.window.backward_s, worker.step_s)
     layer_s = max(links_s, stages * worker.nic_s) / layers
     parts = fragments(layers, outer.fragments, outer.pattern)
-    return worker.step_s + waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s) / every
+    waited_s = waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s)
+    return Waits(fragments_s=waited_s, layer_s=layer_s)
 
 
 def with_servers_s(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dcplan.training.explain import outer
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.loose import outer_step_s, with_servers_s
 from dcplan.training.sync import across_sites, backlog_s, exchange_s, gradient_pairs, inside_s, rate_gbps
-from dcplan.training.terms import first_and_last, tied_gb, workers_of
+from dcplan.training.terms import first_and_last, tied_gb
 
 if TYPE_CHECKING:
     from dcplan.training.explain.picture import Picture
@@ -83,7 +83,7 @@ def across(of: Picture) -> Worked:
     if of.layout.across != "dp":
         return NOTHING
     if of.layout.outer:
-        return _outer(of)
+        return outer.across(of)
     slow = max(of.replicas, key=lambda replica: replica.terms.total_s)
     work, window, p = slow.work, slow.window, of.layout.pp
     pairs = gradient_pairs(of.workload, of.layout, of.where)
@@ -138,37 +138,6 @@ def _embedding(of: Picture) -> Worked:
     return Worked("max(0, 8 × E / R − 1e9 × E / t / w) + l", inputs)
 
 
-def _outer(of: Picture) -> Worked:
-    """Sites that train by themselves for several steps."""
-    outer, layout = of.layout.outer, of.layout
-    if outer is None:
-        return NOTHING
-    computed_s, sent_s = _outer_steps_s(of)
-    inputs = (
-        seconds("T", sent_s, "mean step with the exchange of outer gradients, slowest site (servers: mean of all)"),
-        seconds("t", computed_s, "the same without the exchange"),
-        number("H", outer.every_steps, "steps from one exchange to the next"),
-        number("P", outer.fragments, "fragments that go by turns"),
-        number("o", outer.overlap_steps, "steps that a site goes on meanwhile"),
-    )
-    return Worked("T − t", inputs if layout.sync == "streaming" else inputs[:3])
-
-
-def _outer_steps_s(of: Picture) -> tuple[float, float]:
-    """Mean step as sites compute, and with their exchange [s]."""
-    layout, load = of.layout, of.workload
-    sites = [place.share.site for place in of.where]
-    workers = workers_of(list(zip(sites, of.replicas, strict=True)), of.where)
-    if layout.outer is None or layout.sync == "parameter-server":
-        if layout.outer is None:
-            raise ValueError("no outer steps")
-        return with_servers_s(load, layout, layout.outer, workers, of.links)
-    pairs = gradient_pairs(load, layout, of.where)
-    latency_s = across_sites(load, layout, of.where).waits_s(of.links.latency_ms)
-    steps = [outer_step_s(load, layout, layout.outer, one, pairs, latency_s, of.links) for one in workers.values()]
-    return max(replica.terms.total_s for replica in of.replicas), max(steps)
-
-
 def straggler(of: Picture) -> Worked:
     """Waiting for the slowest site, or stage."""
     inputs: tuple[Quantity, ...]
@@ -179,7 +148,7 @@ def straggler(of: Picture) -> Worked:
             seconds("t", of.stage.total_s, "the same in the fastest site"),
         )
         return Worked("m × (T − t)", inputs)
-    slow_s = _outer_steps_s(of)[0] if of.layout.outer else max(one.terms.total_s for one in of.replicas)
+    slow_s = outer.computed_s(of) if of.layout.outer else max(one.terms.total_s for one in of.replicas)
     inputs = (
         seconds("T", slow_s, "step of the slowest site without exchange across sites (servers: mean of all)"),
         seconds("t", of.replica.terms.total_s, "the same of the fastest site"),
