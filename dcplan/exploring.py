@@ -15,7 +15,7 @@ from dcplan.diagnostics import did_you_mean
 from dcplan.errors import UsageError
 from dcplan.model.states import promised_states
 from dcplan.training.explain.terms import Explained, explained
-from dcplan.training.explore import Explored, explore
+from dcplan.training.explore import Explored, explore, silent
 from dcplan.training.pins import merged
 from dcplan.training.space import Space, candidates, idle_pins
 from dcplan.training.step import Links
@@ -99,6 +99,8 @@ def explorations(
     """Each job with every choice of a plan searched, or its named plans weighed; see `api.explore`."""
     for plans in _jobs(network, pin):
         about, links = network.jobs[plans.job], _links(plans, gbps)
+        if why := silent(plans.workload, about.accelerator_usd_per_h).get(objective):
+            raise UsageError(f"job {plans.job} has no objective `{objective}`: {why}")
         found = explore(
             plans.workload,
             candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
@@ -110,8 +112,7 @@ def explorations(
             usd_per_h=about.accelerator_usd_per_h,
             tell=tell,
         )
-        if objective in found.left_out:
-            raise UsageError(f"job {plans.job} has no objective `{objective}`: {found.left_out[objective]}")
+        found = replace(found, misfits=found.misfits or plans.misfits)
         named = at_rates(network, replace(plans, layouts=found.layouts, misfits=found.misfits), links)
         yield Exploration(found, _rows(network, named, links))
 

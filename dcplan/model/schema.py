@@ -349,7 +349,8 @@ class Job(Strict):
     train_tokens: Positive | None = None
     """Tokens of the whole run; with it, its days and accelerator hours are worked out."""
     accelerator_usd_per_h: NotNegative | None = None
-    """Price of one accelerator [US$/h]; with `train_tokens`, what the run costs."""
+    """Price of one accelerator [US$/h]: tokens per US$ in `dcplan steps --objective`; with `train_tokens`, what the
+    run costs."""
     transport: Transport | None = None
     """How its bytes travel between sites; without it, every bit that is lit carries payload."""
     survive: list[Promise] | None = None

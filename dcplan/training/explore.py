@@ -86,7 +86,7 @@ def explore(
             fitting.append(_Plan(each, weighed, weighed.losses))
         if tell and looked % TOLD_EVERY == 0:
             tell(f"{workload.job}: {looked:,} plans looked at, {len(fitting):,} fit")
-    left_out = _left_out(workload, usd_per_h)
+    left_out = silent(workload, usd_per_h)
     asked = [each for each in OBJECTIVES if each not in left_out]
     same = [plan for plan in fitting if plan.layout.sync in SAME_RESULT]
     ranked = _ranked(same, [objective, *asked])[:RANKED]
@@ -105,11 +105,12 @@ def explore(
         left_out=left_out,
         looked=len(fitting) + len(refused),
         fitting=len(fitting),
-        misfits=reasons(refused, workload),
+        misfits=tuple(misfit for misfit in refused if misfit.plan) or reasons(refused, workload),
     )
 
 
-def _left_out(workload: Workload, usd_per_h: float | None) -> dict[str, str]:
+def silent(workload: Workload, usd_per_h: float | None) -> dict[str, str]:
+    """Objectives that say nothing about a job, and why."""
     found = {}
     if not usd_per_h:
         found["cost"] = "its accelerators have no price: give `accelerator_usd_per_h`"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import shapes
 from dcplan.training.compute import costs
 from dcplan.training.machine import machines
-from dcplan.training.memory import USABLE, in_flight_gb, memory, stage_memory
+from dcplan.training.memory import USABLE, room_alike, stage_memory
 from dcplan.training.pipeline import Stage, StageLayers, held, stage_layers, stage_of, stages
 from dcplan.training.place import places
 from dcplan.training.split import cuts
@@ -168,10 +168,7 @@ def room(workload: Workload, layout: Layout, boundaries: int) -> int:
     """Extra microbatches in flight, over all boundaries, that memory holds; never more than there are microbatches."""
     none, some = (memory_by_stage(workload, layout, extra) for extra in (0, boundaries))
     if not none:
-        used, each = memory(workload, layout), in_flight_gb(workload, layout)
-        if each <= 0:
-            return layout.microbatches
-        return max(0, min(layout.microbatches, int((USABLE * used.capacity_gb - used.total_gb) / each)))
+        return room_alike(workload, layout)
     left = [layout.microbatches]
     for one, other in zip(none, some, strict=True):
         each = (other.activations_gb - one.activations_gb) / boundaries

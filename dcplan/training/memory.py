@@ -59,15 +59,19 @@ def smallest(workload: Workload) -> Share:
     return min(workload.shares, key=lambda share: share.accelerator.hbm_gb)
 
 
-def in_flight_gb(workload: Workload, layout: Layout) -> float:
-    """Activations that one more microbatch in flight takes in the first stage [GB]."""
-    one, two = memory_of_first(workload, layout, 0), memory_of_first(workload, layout, 1)
-    return two.activations_gb - one.activations_gb
+@remembered
+def room_alike(workload: Workload, layout: Layout) -> int:
+    """Extra microbatches in flight that memory holds; never more than there are microbatches.
 
-
-def memory_of_first(workload: Workload, layout: Layout, extra: int) -> Memory:
-    """Memory of the first stage, which holds most microbatches."""
-    return kind_memory(workload, layout, 0, extra)
+    Every stage is looked at: the first one may hold all microbatches already while others come to hold more.
+    """
+    least, most = 0, layout.microbatches
+    if fits(memory(workload, layout, most)):
+        return most
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if fits(memory(workload, layout, middle)) else (least, middle)
+    return least
 
 
 def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash: bool, skew: float = 1.0) -> float:

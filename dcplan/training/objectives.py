@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.training.engine import step_time
-from dcplan.training.memory import USABLE
+from dcplan.training.memory import USABLE, memory
+from dcplan.training.terms import cross_site_gb, step_terms
+from dcplan.training.transport.links import usable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,15 +48,16 @@ class Figures:
 def figures(workload: Workload, layout: Layout, links: Links, usd_per_h: float | None) -> Figures:
     """The figures of a layout on a view of the network. usd_per_h: price of one accelerator [US$/h].
 
-    tokens per US$ = 3600 × tokens/s / (accelerators × usd_per_h).
+    tokens per US$ = 3600 × tokens/s / (accelerators × usd_per_h), tokens/s = tokens of a step / step time.
     """
-    step = step_time(workload, layout, links)
-    each_h = workload.accelerators * (usd_per_h or 0.0)
+    terms, extra = step_terms(workload, layout, usable(workload, layout, links))
+    step_s, used = terms.total_s, memory(workload, layout, extra)
+    usd_per_s = workload.accelerators * (usd_per_h or 0.0) / 3600
     return Figures(
-        step_s=step.step_s,
-        tokens_per_usd=3600 * step.tokens_per_s / each_h if each_h else None,
-        headroom_gb=USABLE * step.memory.capacity_gb - step.memory.total_gb,
-        cross_site_gb=max(step.cross_site_gb.values(), default=0.0),
+        step_s=step_s,
+        tokens_per_usd=workload.batch * workload.sequence_length / step_s / usd_per_s if usd_per_s else None,
+        headroom_gb=USABLE * used.capacity_gb - used.total_gb,
+        cross_site_gb=max(cross_site_gb(workload, layout).values(), default=0.0),
     )
 
 

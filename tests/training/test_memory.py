@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dcplan.accuracy.memory import MemoryRun, memory_sets, predicted_gib
-from dcplan.training.memory import memory
+from dcplan.training.memory import fits, memory, room_alike
 from dcplan.training.step import Workload
 
 from .records import layout, model, share
@@ -62,3 +64,14 @@ def test_the_smallest_accelerator_counts() -> None:
     mixed = (share("a", "h200-sxm", 64), share("b", "h100-sxm", 64))
     load = Workload("job", model("llama3-8b"), 8192, 128, "bf16", 32, mixed)
     assert memory(load, layout(128, dp=128)).capacity_gb == 80
+
+
+@given(st.integers(1, 24), st.sampled_from([2, 4, 8, 16]), st.sampled_from([0, 1, 2, 3]), st.sampled_from([1, 2, 4]))
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_room_is_the_most_that_fits_whichever_stage_is_fullest(m: int, pp: int, sharding: int, microbatch: int) -> None:
+    sizes = {"tp": 8, "pp": pp, "dp": 8, "across": "pp", "sharding": sharding, "microbatch": microbatch}
+    plan = layout(m * 8 * microbatch, **sizes)
+    shares = tuple(share(site, "h100-sxm", 32 * pp) for site in "ab")
+    work = Workload("job", model("llama3-70b"), 8192, m * 8 * microbatch, "bf16", 32, shares)
+    if fits(memory(work, plan)):
+        assert room_alike(work, plan) == max(extra for extra in range(m + 1) if fits(memory(work, plan, extra)))

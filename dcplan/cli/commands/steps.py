@@ -9,6 +9,9 @@ from typing import Annotated
 import typer
 
 from dcplan.cli import terminal
+from dcplan.cli.codes import NO, OK
+from dcplan.cli.progress import progress
+from dcplan.errors import UsageError
 
 EPILOG = "Example: dcplan steps topologies/two-campus.yaml --gbps 1600"
 
@@ -20,6 +23,13 @@ def run(
         float | None,
         typer.Option(min=0.001, help="Rate between any two sites of a job, each way [Gb/s]; else unlimited."),
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(help="Search every choice of a plan and rank by: step, cost (tokens per US$), memory, bytes."),
+    ] = None,
+    pareto: Annotated[
+        bool, typer.Option("--pareto", help="Search every choice of a plan; print those that no other one beats.")
+    ] = False,
     pin: Annotated[
         list[str] | None,
         typer.Option(help="Keys that the search of `plans: auto` keeps to: tp=8,across=dp; any key of a plan."),
@@ -38,19 +48,26 @@ def run(
     plan alone, term by term. Exit code 1 when a job has no plan that fits.
     """
     from dcplan import api
-    from dcplan.report import explanation
+    from dcplan.report import explanation, explored, steps
     from dcplan.report.render import check_format, draw
-    from dcplan.report.steps import view
     from dcplan.training.pins import read_pins
 
     check_format(form)
-    network = api.load(file)
     pins = read_pins(pin) if pin else None
+    network = api.load(file)
     if explain is not None:
-        shown = explanation.view(network.topology.name, api.explain_step(network, explain, gbps=gbps, pin=pins))
-        terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
-        return 0
-    rows = api.steps(network, gbps=gbps, pin=pins)
-    shown = view(network.topology.name, rows)
+        if objective is not None or pareto:
+            raise UsageError("--explain is about one plan, --objective and --pareto are about all: give one of them")
+        one = api.explain_step(network, explain, gbps=gbps, pin=pins)
+        shown, fits = explanation.view(network.topology.name, one), True
+    elif objective is not None or pareto:
+        with progress() as tell:
+            found = api.explore(network, objective=objective or "step", gbps=gbps, pin=pins, progress=tell)
+        shown = explored.view(network.topology.name, found, objective or "step", pareto=pareto)
+        fits = all(each.explored.fitting for each in found)
+    else:
+        rows = api.steps(network, gbps=gbps, pin=pins)
+        shown = steps.view(network.topology.name, rows)
+        fits = {row.job for row in rows if row.fits} >= set(network.jobs)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
-    return 0 if {row.job for row in rows if row.fits} >= set(network.jobs) else 1
+    return OK if fits else NO

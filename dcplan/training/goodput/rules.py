@@ -112,8 +112,6 @@ def check_job(network: Network, name: str, load: Workload) -> Iterator[Finding]:
 
 def _idle(job: Job, load: Workload) -> Iterator[tuple[str, str]]:
     """Keys, below the job, that change nothing if they are given."""
-    if job.train_tokens is None:
-        yield "accelerator_usd_per_h", "without `train_tokens` there is no run to price"
     about = job.reliability
     if about is None:
         return
