@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import shapes
 from dcplan.training.compute import costs
 from dcplan.training.machine import machines
-from dcplan.training.memory import USABLE, room_alike, stage_memory
+from dcplan.training.memory import USABLE, memory, room_alike, stage_memory
 from dcplan.training.pipeline import Stage, StageLayers, held, stage_layers, stage_of, stages
 from dcplan.training.place import places
 from dcplan.training.split import cuts

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.training.memory import USABLE, memory
+from dcplan.training.line import memory_of
+from dcplan.training.memory import USABLE
 from dcplan.training.terms import cross_site_gb, step_terms
 from dcplan.training.transport.links import usable
 
@@ -51,7 +52,7 @@ def figures(workload: Workload, layout: Layout, links: Links, usd_per_h: float |
     tokens per US$ = 3600 × tokens/s / (accelerators × usd_per_h), tokens/s = tokens of a step / step time.
     """
     terms, extra = step_terms(workload, layout, usable(workload, layout, links))
-    step_s, used = terms.total_s, memory(workload, layout, extra)
+    step_s, used = terms.total_s, memory_of(workload, layout, extra)
     usd_per_s = workload.accelerators * (usd_per_h or 0.0) / 3600
     return Figures(
         step_s=step_s,
