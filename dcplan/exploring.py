@@ -17,8 +17,9 @@ from dcplan.model.states import promised_states
 from dcplan.training.explain.terms import Explained, explained
 from dcplan.training.explore import Explored, explore, silent
 from dcplan.training.pins import merged
+from dcplan.training.search import name as called
 from dcplan.training.space import Space, candidates, idle_pins
-from dcplan.training.step import Links
+from dcplan.training.step import Layout, Links
 from dcplan.training.workload import workload
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def explanations(
     found, known, misfits = [], dict[str, None](), dict[str, str]()
     for job in _jobs(network, pin):
         links = _links(job, gbps)
-        plans = at_rates(network, job, links)
+        plans = at_rates(network, _holding(network, job, plan, pin), links)
         known |= dict.fromkeys(layout.name for layout in plans.layouts)
         misfits |= {misfit.plan: misfit.reason for misfit in plans.misfits}
         found += [
@@ -86,6 +87,16 @@ def explanations(
         raise UsageError(f"plan `{plan}` cannot run: {misfits[plan]}")
     there = f"there are {', '.join(known)}" if known else "no plan fits"
     raise UsageError(f"there is no plan `{plan}`: {did_you_mean(plan, known, there)}")
+
+
+def _holding(network: Network, plans: JobPlans, name: str, pin: ParallelismPlan | None) -> JobPlans:
+    """With the plan of that name too, where only a search over every choice knows it."""
+    about = network.jobs[plans.job]
+    if about.plans != "auto" or name in {layout.name for layout in plans.layouts}:
+        return plans
+    every = candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
+    more = [replace(each, name=name) for each in every if isinstance(each, Layout) and called(each) == name]
+    return replace(plans, layouts=(*plans.layouts, *more))
 
 
 def explorations(

@@ -105,6 +105,7 @@ def test_methods_that_change_what_is_learnt_stand_apart(capsys: pytest.CaptureFi
         (SMALL, ["--pin", "across=DP"], "did you mean `dp`?"),
         (SMALL, ["--pin", "recompute=none"], "has no effect"),
         (NAMED, ["--pin", "tp=8"], "every job names its plans"),
+        (NAMED, ["--explain", "mine", "--pareto"], "give one of them"),
     ],
 )
 def test_refused(text: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,3 +147,11 @@ def test_a_job_keeps_to_its_pins_in_steps_and_in_plan(capsys: pytest.CaptureFixt
     assert all("TP4" in row.layout for row in made.plans if row.fits)
     assert api.verify(network, made) == ()
     assert explorations(network, objective="step", gbps=None, pin=None, tell=None)
+
+
+def test_what_a_search_found_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = found(PRICED, capsys, "--objective", "memory", *FEWER)["ranked pretrain"]
+    name = str(rows[0]["plan"])
+    assert steps(PRICED, "--explain", name) == 0
+    assert name in capsys.readouterr().out
+    assert steps(PRICED, "--explain", f"{name}x") == 2
