@@ -37,7 +37,7 @@ def about_layout(load: Workload, layout: Layout) -> Iterator[Assumption]:
     if layout.schedule == "zb-h2":
         text = "stages do not wait for each other's optimizer step; the norm of gradients is checked afterwards"
         yield Assumption(f"schedule of {load.job}", text, "Qi et al. 2024, section 4", "medium")
-    if layout.ep > 1 and (layout.expert_overlap or layout.schedule == "dualpipe"):
+    if layout.paired or (layout.schedule == "dualpipe" and layout.ep > 1):
         text = "20 of 132 cores drive expert exchange while the others compute"
         yield Assumption(f"schedule of {load.job}", text, "DeepSeek-V3 report, section 3.2.2, for H800", "medium")
     if layout.optimizer_offload_percent:

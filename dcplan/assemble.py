@@ -201,7 +201,7 @@ def in_words(layout: Layout) -> str:
     ]
     detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
     detail += [layout.schedule] if layout.schedule != "1f1b" else []
-    detail += ["EP overlapped"] if layout.expert_overlap else []
+    detail += ["EP overlapped"] if layout.paired else []
     detail += [f"CP by {layout.cp_exchange}"] if layout.cp > 1 and layout.cp_exchange != "ring" else []
     detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
     if layout.optimizer_offload_percent:

@@ -93,7 +93,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         sync=plan.sync,
         extra_in_flight=plan.extra_in_flight,
         schedule=plan.schedule,
-        expert_overlap=plan.expert_overlap and plan.ep > 1,
+        expert_overlap=plan.expert_overlap,
         outer=outer_of(plan.sync, plan.outer, workload) if several else None,
     )
 
@@ -107,7 +107,7 @@ def uneven(layout: Layout, workload: Workload) -> Misfit | None:
         reason = f"{layout.virtual_stages} virtual stages need a pipeline, pp is 1"
     elif schedule := refusal(layout.schedule, layout.pp, layout.virtual_stages):
         reason = schedule
-    elif layout.expert_overlap and (alone := no_pairs(layout.schedule, layout.pp, layout.virtual_stages)):
+    elif layout.paired and (alone := no_pairs(layout.schedule, layout.pp, layout.virtual_stages)):
         reason = alone
     elif not fills(model, layout.pp, pieces := layout.virtual_stages * chunks(layout.schedule)):
         reason = (

@@ -104,12 +104,12 @@ def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
     """Microbatches whose activations the first, second and last stage hold; of two stages on a device, of each."""
     p, m = layout.pp, layout.microbatches
     if p == 1:
-        return (float(min(m, 1 + layout.expert_overlap)),)
+        return (float(min(m, 1 + layout.paired)),)
     if schedules.splits_backward(layout.schedule):
         held = schedules.in_flight(layout.schedule, p, m) / schedules.copies(layout.schedule)
         return (held, held, held)
     ahead = (p - 1) / layout.virtual_stages if layout.virtual_stages > 1 else 0.0
-    ahead += layout.expert_overlap / layout.virtual_stages
+    ahead += layout.paired / layout.virtual_stages
     first, second, last = min(m, p + ahead + extra), min(m, p - 1 + ahead + extra), min(m, 1 + ahead)
     return (first, second, last) if p > 2 else (first, last)
 

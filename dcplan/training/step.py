@@ -183,6 +183,11 @@ class Layout:
     """How sites exchange what they have learned by themselves; none where they agree in every step."""
 
     @property
+    def paired(self) -> bool:
+        """A forward and a backward pass run together, for there is expert exchange to hide."""
+        return self.expert_overlap and self.ep > 1
+
+    @property
     def tile(self) -> Tile:
         """What one microbatch in one layer costs follows from these sizes alone."""
         return Tile._make(_TILE(self))

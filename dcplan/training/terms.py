@@ -275,7 +275,7 @@ def heaviest_of(
 def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
     """Terms of a stage's own work on all microbatches."""
     m, both = layout.microbatches, stage.forward + stage.backward
-    pairs = overlapped(layout.schedule, layout.pp, layout.virtual_stages, m, paired=layout.expert_overlap)
+    pairs = overlapped(layout.schedule, layout.pp, layout.virtual_stages, m, paired=layout.paired)
     hidden_s = pairs * hidden_exchange_s(both.total_s - both.ep_s, both.ep_s) if pairs else 0.0
     return {
         "compute_s": m * both.compute_s,

@@ -57,14 +57,22 @@ class Run:
         return max(end - start for start, end in zip(self.start, self.end, strict=True))
 
 
-def run(orders: list[list[Work]], stages: int, times: Times, parts: int) -> Run:
-    """Runs the orders; `parts`: virtual stages that a device's part of the model is cut into."""
-    length = {
-        "F": times.forward / parts,
-        "B": times.inputs / parts,
-        "W": times.weights / parts,
-        "D": times.backward / parts,
-    }
+def run(orders: list[list[Work]], stages: int, times: Times | list[Times], parts: int) -> Run:
+    """Runs the orders; `parts`: virtual stages that a device's part of the model is cut into.
+
+    `times`: of a device, all alike, or of each stage; then a pair takes what its two pieces take.
+    """
+
+    def length(work: Work) -> float:
+        each, share = (times[work.stage], 1) if isinstance(times, list) else (times, parts)
+        whole = {"F": each.forward, "B": each.inputs, "W": each.weights, "D": each.backward}[work.kind]
+        return whole / share
+
+    def together(pieces: list[Work]) -> float:
+        if len(pieces) == 1 or isinstance(times, list):
+            return sum(map(length, pieces))
+        return times.both
+
     result = Run([-1.0] * len(orders), [0.0] * len(orders), [0.0] * len(orders))
     done, at, held = result.done, [0] * len(orders), [0.0] * len(orders)
 
@@ -95,7 +103,7 @@ def run(orders: list[list[Work]], stages: int, times: Times, parts: int) -> Run:
                 start = max(result.end[device], *(moment or 0.0 for moment in moments))
                 if result.start[device] < 0:
                     result.start[device] = start
-                result.end[device] = start + (length[work.kind] if work.with_ is None else times.both)
+                result.end[device] = start + together(pieces)
                 for piece in pieces:
                     finish(device, piece, result.end[device])
                 at[device] += 1

@@ -16,6 +16,8 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.machine import machines
 from dcplan.training.schedules import SCHEDULES, hidden_exchange_s
+from dcplan.training.search import search
+from dcplan.training.space import Space
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
 
 from .records import layout, model, share
@@ -133,3 +135,20 @@ def test_only_1f1b_crosses_sites() -> None:
     found = complete("plan", ParallelismPlan(pp=8, across="pp", schedule="zb-h1"), work)
     assert isinstance(found, Misfit)
     assert "planned with schedule 1f1b" in found.reason
+
+
+def test_a_search_that_is_told_to_pair_passes_pairs_them() -> None:
+    load = Workload("job", model("qwen3-235b-a22b"), 4096, 512, "bf16", 32, (share("here", "h100-sxm", 512),))
+    found, _ = search(load, Space(pin=ParallelismPlan(expert_overlap=True, ep=32)))
+    assert any(layout.paired for layout in found)
+    apart = [replace(layout, expert_overlap=False) for layout in found if layout.paired]
+    paired = [layout for layout in found if layout.paired]
+    gains = [one_site(load, b).terms.ep_s - one_site(load, a).terms.ep_s for a, b in zip(paired, apart, strict=True)]
+    assert min(gains) >= 0
+    assert max(gains) > 0
+
+
+def test_nothing_is_paired_where_no_token_leaves_its_rank() -> None:
+    load = Workload("job", model("mixtral-8x22b"), 4096, 512, "bf16", 32, (share("here", "h100-sxm", 128),))
+    plan = layout(512, tp=8, pp=4, dp=4)
+    assert one_site(load, plan) == one_site(load, replace(plan, expert_overlap=True))

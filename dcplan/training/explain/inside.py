@@ -48,7 +48,7 @@ def expert(of: Picture) -> Worked:
     """Expert all-to-alls of all microbatches, less what overlapped pairs of passes hide."""
     whole, both = _repeated(of, "ep_s", "all-to-alls"), of.stage.forward + of.stage.backward
     mine = of.mine
-    pairs = overlapped(mine.schedule, mine.pp, mine.virtual_stages, mine.microbatches, paired=mine.expert_overlap)
+    pairs = overlapped(mine.schedule, mine.pp, mine.virtual_stages, mine.microbatches, paired=mine.paired)
     if not pairs:
         return whole
     hidden = (
