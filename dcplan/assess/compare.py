@@ -95,7 +95,7 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
 
 
 def _collective(load: Workload, layout: Layout) -> str:
-    if layout.across != "dp" or len({share.site for share in load.shares}) < 3:
+    if layout.across not in ("dp", "cp", "ep") or len({share.site for share in load.shares}) < 3:
         return ""
     return across_sites(load, layout, places(load, layout)).kind
 

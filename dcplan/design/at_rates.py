@@ -31,7 +31,7 @@ def at_rates(network: Network, plans: JobPlans, links: Links) -> JobPlans:
         load = replace(plans.workload, collective=option)
         return round(step_terms(load, layout, usable(load, layout, links))[0].total_s, 12)
 
-    open_to = [layout for layout in plans.layouts if layout.across == "dp"]
+    open_to = [layout for layout in plans.layouts if layout.across not in ("pp", "tp")]
     own = {layout.name: min(options, key=lambda option, layout=layout: step_s(layout, option)) for layout in open_to}  # type: ignore[misc]
     first = next(iter(own.values()), options[0])
     return replace(plans, own=own, workload=replace(plans.workload, collective=first))

@@ -124,13 +124,13 @@ def collectives_of(
     found = []
     for job in jobs:
         load, layout, mine = job.plans.workload, job.chosen, tuple(tried.get(job.job, ()))
-        if layout.across == "dp":
+        if layout.across in ("dp", "cp", "ep"):
             pattern = across_sites(load, layout, places(load, layout))
             rates = {demand.ends: demand.gbps.get(HEALTHY.name, 0.0) for demand in job.demands}
             sent = sorted(cross_site_gb(load, layout).items())
             links = tuple(CollectiveLink(ends, gb, rates.get(ends, 0.0)) for ends, gb in sent)
             said = (pattern.kind, pattern.sites, links)
-        elif layout.across == "pp":
+        elif layout.across in ("pp", "tp"):
             said = ("", (), ())
         else:
             continue

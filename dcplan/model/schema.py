@@ -280,8 +280,9 @@ class ParallelismPlan(Strict):
     them before it, which nothing hides (Llama 3)."""
     optimizer_offload_percent: Percent = 0.0
     """Share of the optimizer state that lies in host memory and is stepped by the processor [%]."""
-    across: Literal["dp", "pp"] = "dp"
-    """The dimension that crosses sites."""
+    across: Literal["dp", "pp", "ep", "cp", "tp"] = "dp"
+    """The dimension that crosses sites. Groups of ep, cp or tp exchange in every layer: a plan with one of these over
+    sites can be seen in `dcplan steps`, and is planned for only where it meets its targets."""
     sync: Sync = "hierarchical"
     """How gradients cross sites in each step: synchronous, a flat ring over all ranks; hierarchical, reduce inside,
     exchange across, gather inside. Or sites train by themselves, with `outer`: local-sgd, all parameters every so many

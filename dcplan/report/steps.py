@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from dcplan.report import goodput, learning, transport, unlike
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
+from dcplan.training.cross_layers import SPANNING
 from dcplan.training.step import Terms
 from dcplan.units import duration, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Column, Row, Value
@@ -26,6 +27,7 @@ HEADS = {
     "pp_s": "PP",
     "bubble_s": "Bubble",
     "cross_pipeline_s": "Cross PP",
+    "cross_layers_s": "Cross layers",
     "dp_s": "DP",
     "sync_s": "Sync",
     "optimizer_s": "Opt.",
@@ -116,16 +118,20 @@ def _terms(job: str, rows: list[PlanRow], legend: str) -> Table:
         number_column("step_s", "Step", "s"),
         number_column("one_site_s", "One site", "s"),
     ]
-    columns += [number_column(field.name, HEADS[field.name], "s") for field in fields(Terms)]
-    cells = tuple(_times(row, decimals) for row in rows)
-    zero = [HEADS[field.name] for field in fields(Terms) if not any(getattr(row.terms, field.name) for row in rows)]
+    spanned = any(row.across in SPANNING for row in rows)
+    names = [field.name for field in fields(Terms) if spanned or field.name != "cross_layers_s"]
+    columns += [number_column(name, HEADS[name], "s") for name in names]
+    cells = tuple(_times(row, names, decimals) for row in rows)
+    zero = [HEADS[name] for name in names if not any(getattr(row.terms, name) for row in rows)]
+    if spanned:
+        legend += " Cross layers: what groups over sites (TP, CP or EP) wait for in every layer."
     note = f"{legend} Zero in every plan: {', '.join(zero)}." if zero else legend
     return Table(f"terms {job}", f"Step of {job}", tuple(columns), cells, note=note)
 
 
-def _times(row: PlanRow, decimals: int) -> Row:
+def _times(row: PlanRow, names: Sequence[str], decimals: int) -> Row:
     terms = row.terms or Terms()
-    values = [getattr(terms, field.name) for field in fields(Terms)]
+    values = [getattr(terms, name) for name in names]
     shown = [fixed(value, decimals) if value else Cell("–", 0.0) for value in values]
     return (say(row.plan), fixed(terms.total_s, decimals), fixed(row.one_site_s, decimals), *shown)
 

@@ -213,10 +213,34 @@ def _tp_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe
     """
     if tile.tp == 1:
         return 0.0
+    size, second = _tp_bytes(model, tokens, tile, machine, moe=moe)
+    return _tp_sum_s(tile, machine, size) + _tp_sum_s(tile, machine, second)
+
+
+def _tp_bytes(model: ModelShape, tokens: float, tile: Tile, machine: Machine, *, moe: bool) -> tuple[float, float]:
     gathered = machine.operand_bytes if tile.sequence_parallel else 2
     size = (2 + gathered) / 2 * tokens * model.hidden
-    second = size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
-    return _tp_sum_s(tile, machine, size) + _tp_sum_s(tile, machine, second)
+    return size, size * ((model.topk or 1) + (1 if model.shared_experts else 0)) if moe else size
+
+
+def tp_bytes(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -> tuple[float, float]:
+    """What the two all-reduces of a layer sum for one microbatch, each pass; see `_tp_s` [bytes]."""
+    tokens = tile.microbatch * workload.sequence_length / tile.cp
+    return _tp_bytes(workload.model, tokens, tile, machine, moe=moe)
+
+
+def ring_exchange_s(workload: Workload, tile: Tile, machine: Machine) -> float:
+    """Keys and values once round the ring of a site, before any of it is hidden [s]."""
+    return _cp_s(workload.model, tile.microbatch * workload.sequence_length / tile.cp, tile, machine)
+
+
+def attention_core_s(workload: Workload, tile: Tile, machine: Machine) -> tuple[float, float]:
+    """Products of the attention core of a layer, forward and backward, which a ring hides behind [s]."""
+    tokens = tile.microbatch * workload.sequence_length / tile.cp
+    core, _ = _attention_core(workload.model, workload.sequence_length, tokens, tile, machine)
+    if workload.attention == "full" and machine.modern:
+        core *= 2
+    return core, core * (FLASH_BACKWARD if machine.modern else 2.0)
 
 
 def _tp_sum_s(tile: Tile, machine: Machine, size: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
+from dcplan.training.cross_layers import SPANNING
 from dcplan.training.evidence import evidence
 from dcplan.training.line import memory_of
 from dcplan.training.machine import peak_tflops
@@ -120,6 +121,8 @@ def without_sites(workload: Workload, layout: Layout, lost: frozenset[SiteId]) -
     gone = ", ".join(sorted({share.site for share in workload.shares} & lost))
     if not left:
         return Misfit(layout.name, "sites", f"the job has no accelerators outside {gone}")
+    if layout.across in SPANNING:
+        return Misfit(layout.name, "sites", f"members of every {layout.across} group are lost with {gone}")
     if layout.across == "pp":
         return Misfit(layout.name, "sites", f"stages of the pipeline are lost with {gone}")
     outer = layout.outer and without(layout.outer, lost)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
+from dcplan.training.cross_layers import SPANNING
 
 if TYPE_CHECKING:
     from dcplan.training.step import Layout, Share, Workload
@@ -22,9 +23,10 @@ def evidence(workload: Workload, layout: Layout) -> str:
     factor of two, or with experts where those were fitted too, or over several sites, whose exchange is computed, or in
     a way that no fitted record ran (schedule, gathered keys and values, oversubscribed fabric, sums other than by ring
     or tree). simulated-source: the same with fragments or parameter servers, of which only simulations are published.
-    extrapolated: all else, every calibration that is an estimate, and an optimizer in hosts that nobody measured.
+    extrapolated: all else, every calibration that is an estimate, an optimizer in hosts that nobody measured, and
+    groups of every layer over sites, which nobody runs.
     """
-    if layout.optimizer_offload_percent:
+    if layout.optimizer_offload_percent or layout.across in SPANNING:
         return "extrapolated"
     found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
     if layout.across == "dp" and layout.sync in {"streaming", "parameter-server"}:

@@ -20,7 +20,7 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
     flash = plan.recompute != "full" and _flash(load)
     reasons = {
         "across": alone,
-        "sync": "gradients stay in their site" if over_pipeline and not plan.outer else alone,
+        "sync": "gradients stay in their site" if several and plan.across in ("pp", "tp") and not plan.outer else alone,
         "outer": alone,
         "shard_size": None if plan.sharding else "sharding is 0",
         "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",

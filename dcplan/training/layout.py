@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dcplan.training.cross_layers import SPANNING
 from dcplan.training.line import memory_of
 from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer_plan import outer_of, outer_trouble
@@ -164,8 +165,20 @@ def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
             f"what {layout.schedule} loses over a stage boundary between sites is not known; "
             "a pipeline over sites is planned with schedule 1f1b",
         )
+    if layout.across in SPANNING and (trouble := _spanning(layout)):
+        return Misfit(layout.name, "sites", trouble)
     ranks = ranks_by_site(workload, layout)
     return ranks if isinstance(ranks, Misfit) else _spread(layout, ranks)
+
+
+def _spanning(layout: Layout) -> str:
+    """Why groups cannot span sites whatever stands there; empty where they can."""
+    size = {"tp": layout.tp, "cp": layout.cp, "ep": layout.ep}[layout.across]
+    if size == 1:
+        return f"across: {layout.across} needs groups that span sites, {layout.across} is 1"
+    if layout.sync == "synchronous" and layout.across != "tp":
+        return f"across: {layout.across} is planned with sync: hierarchical, not with one ring through all ranks"
+    return ""
 
 
 def ranks_by_site(workload: Workload, layout: Layout) -> tuple[int, ...] | Misfit:
@@ -173,15 +186,29 @@ def ranks_by_site(workload: Workload, layout: Layout) -> tuple[int, ...] | Misfi
     try:
         where = places(workload, layout)
     except ValueError as error:
-        what = "whole pipeline stages (tp × cp × dp)" if layout.across == "pp" else "whole ranks (tp × cp × pp)"
-        return Misfit(layout.name, "sites", f"a site must hold {what}: {error}")
-    return (layout.dp,) if layout.across == "pp" else tuple(site_ranks(where).values())
+        what = {
+            "pp": "whole pipeline stages (tp × cp × dp)",
+            "tp": "members of every tensor parallel group (cp × pp × dp)",
+        }
+        held = what.get(layout.across, "whole ranks (tp × cp × pp)")
+        return Misfit(layout.name, "sites", f"a site must hold {held}: {error}")
+    if layout.across in ("pp", "tp"):
+        return (layout.dp,)
+    ranks = tuple(site_ranks(where).values())
+    size = {"cp": layout.cp, "ep": layout.ep}.get(layout.across, layout.dp)
+    for here in ranks:
+        if size * here % layout.dp:
+            reason = (
+                f"a site with {here:,} of {layout.dp:,} ranks cannot hold as many of the {size} members of each group"
+            )
+            return Misfit(layout.name, "sites", f"{reason} ({layout.across})")
+    return ranks
 
 
 def _spread(layout: Layout, ranks: tuple[int, ...]) -> Layout | Misfit:
     """The layout with its sharding group, which stays inside a site, as experts do; ranks: those of each site."""
     for here in ranks:
-        if (here * layout.cp) % layout.ep:
+        if layout.across != "ep" and (here * layout.cp) % layout.ep:
             reason = f"ep {layout.ep} does not divide the {here * layout.cp:,} dp × cp ranks of a site"
             return Misfit(layout.name, "sites", reason)
         if layout.shard_size and here % layout.shard_size:

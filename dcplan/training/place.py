@@ -22,27 +22,34 @@ class Place:
     """Data parallel ranks that run on it."""
     stages: int
     """Pipeline stages that each of them has here."""
+    members: int = 0
+    """Of each tensor parallel group that spans sites, the members that it has here; all ranks have a part here."""
 
 
 def places(workload: Workload, layout: Layout) -> tuple[Place, ...]:
     """Each share with its ranks and stages, in the order of the job's sites.
 
-    Across pp a share holds whole stages of every rank; otherwise it holds whole ranks with all their stages.
+    Across pp a share holds whole stages of every rank, across tp so many members of every group; otherwise it holds
+    whole ranks with all their stages, or as much of them where a group spans sites (cp).
     ValueError when a share is not a whole number of them.
     """
-    return _places(workload, layout.across, layout.tp * layout.cp, layout.pp, layout.dp)
+    return _places(workload, layout.across, layout.tp, layout.cp, layout.pp, layout.dp)
 
 
 @remembered
-def _places(workload: Workload, across: str, wide: int, pp: int, dp: int) -> tuple[Place, ...]:
-    """The same; wide: accelerators of one stage of one rank."""
-    whole = wide * (dp if across == "pp" else pp)
+def _places(workload: Workload, across: str, tp: int, cp: int, pp: int, dp: int) -> tuple[Place, ...]:
+    whole = tp * cp * pp * dp // {"pp": pp, "tp": tp}.get(across, dp)
     result = []
     for share in workload.shares:
         parts, rest = divmod(share.count, whole)
         if rest or not parts:
             raise ValueError(f"{share.count} accelerators in {share.site} are not a multiple of {whole}")
-        result.append(Place(share, dp, parts) if across == "pp" else Place(share, parts, pp))
+        if across == "pp":
+            result.append(Place(share, dp, parts))
+        elif across == "tp":
+            result.append(Place(share, dp, pp, parts))
+        else:
+            result.append(Place(share, parts, pp))
     return tuple(result)
 
 
@@ -50,7 +57,8 @@ def site_ranks(where: tuple[Place, ...]) -> dict[SiteId, int]:
     """Data parallel ranks of each site, all its shares together, in the order of the job."""
     ranks: dict[SiteId, int] = {}
     for place in where:
-        ranks[place.share.site] = ranks.get(place.share.site, 0) + place.ranks
+        here = 0 if place.members else ranks.get(place.share.site, 0)
+        ranks[place.share.site] = here + place.ranks
     return ranks
 
 

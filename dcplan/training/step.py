@@ -97,6 +97,8 @@ class Terms:
     """Pipeline bubble."""
     cross_pipeline_s: float = 0.0
     """Pipeline delay over stage boundaries between sites."""
+    cross_layers_s: float = 0.0
+    """Exchange of every layer between sites (TP, CP or EP over them), exposed, beyond what it takes in one."""
     dp_s: float = 0.0
     """Gradient and weight exchange inside a site, exposed."""
     sync_s: float = 0.0
@@ -168,7 +170,7 @@ class Layout:
     recompute: str
     sequence_parallel: bool
     across: str
-    """dp, pp, or none for a job in one site."""
+    """dp, pp, ep, cp, tp, or none for a job in one site."""
     sync: str
     extra_in_flight: int | None
     schedule: str = "1f1b"

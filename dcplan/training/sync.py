@@ -15,7 +15,7 @@ from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
 from dcplan.training.memory import GRADIENT_BYTES
 from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
-from dcplan.training.pipeline import stage_parameters
+from dcplan.training.pipeline import layer_sizes, stage_parameters
 from dcplan.training.place import site_ranks
 from dcplan.training.remember import remembered
 from dcplan.training.schedules import copies
@@ -61,8 +61,17 @@ def gradient_gb(workload: Workload) -> float:
     return shapes.parameters(workload.model) * workload.gradient_bits / 8 / 1e9
 
 
+@remembered
+def shared_gradient_gb(workload: Workload) -> float:
+    """The same without routed experts [GB]."""
+    routed = shapes.moe_layers(workload.model) * layer_sizes(workload)[1].experts
+    return gradient_gb(workload) - routed * workload.gradient_bits / 8 / 1e9
+
+
 def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> Pattern:
-    """The pattern in which the sites of a job sum its gradients."""
+    """The pattern in which the sites of a job sum its gradients; nothing where each has all ranks of its parameters."""
+    if layout.across == "tp":
+        return Pattern("", tuple(site_ranks(where)), {}, ())
     ranks = site_ranks(where)
     return _across_sites(workload, layout.sync, tuple(ranks), sum(ranks.values()) * layout.cp)
 
@@ -84,9 +93,10 @@ def _ring_order(workload: Workload, sites: tuple[SiteId, ...]) -> tuple[SiteId, 
 def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
     """Gradient bytes between two sites in a step, in each direction [GB]: share × parameters × gradient_bits / 8.
 
-    Outer gradients go in their own bits, and once in H steps: a mean of all steps.
+    Outer gradients go in their own bits, and once in H steps: a mean of all steps. Where experts are spread over sites
+    (across: ep) all ranks of one are in the same site, and only the other parameters cross.
     """
-    size = gradient_gb(workload)
+    size = shared_gradient_gb(workload) if layout.across == "ep" else gradient_gb(workload)
     if layout.outer:
         size *= layout.outer.bits / workload.gradient_bits / layout.outer.every_steps
     return {ends: share * size for ends, share in across_sites(workload, layout, where).share.items()}
@@ -140,7 +150,8 @@ def reduction(
             mirror_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
             if not layout.sharding:
                 reduce_s += reduce_scatter_s(over, size) if machine.all_reduce == "auto" else all_reduce_s(over, size)
-            cross_s += sends * wire / inside / machine.leaving
+            stays = layout.across == "ep" and thinner > 1  # all ranks of an expert are in one site
+            cross_s += 0.0 if stays else sends * wire / inside / machine.leaving
         if layout.sharding:
             gather_s += reduce_scatter_s(over, 2 * held)
         if kept > 1:

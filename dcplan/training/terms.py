@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
+from dcplan.training.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
 from dcplan.training.in_flight import Way, hidden
 from dcplan.training.line import by_speed, line, parameters_by_share, room
 from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
@@ -65,6 +66,7 @@ def no_distance(workload: Workload) -> Links:
 def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     """Bytes between each pair of sites in one step, in each direction [GB].
 
+    Over ep, cp and tp: gradients as over dp, as far as they cross, and what layers exchange, see `cross_layers`.
     Over dp: see `sync.gradient_pairs`; with parameter servers `tiers.pair_gb`. Over pp: 2 B s h between neighbouring
     sites (activations one way, their gradients the other way), and the gradient of a tied embedding between the first
     site and the last.
@@ -77,8 +79,13 @@ def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
         return gradient_pairs(workload, layout, where)
     if layout.across == "none":
         return {}
-    model = workload.model
-    result: dict[Pair, float] = {}
+    if layout.across in SPANNING:
+        sums, each = (
+            gradient_pairs(workload, layout, where),
+            cross_layers_gb(workload, layout, where, machines(workload)[0]),
+        )
+        return {ends: sums.get(ends, 0.0) + each.get(ends, 0.0) for ends in sorted({*sums, *each})}
+    model, result = workload.model, dict[Pair, float]()
     for a, b in crossings(where):
         size = 2 * workload.batch * workload.sequence_length * model.hidden / 1e9
         result[pair(a, b)] = result.get(pair(a, b), 0.0) + size
@@ -117,7 +124,8 @@ def _over_ranks(
         workers = set(workers_of(replicas, where).values())
         steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in workers]
         sync_s = max(steps_s) - computed_s
-    return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s)
+    layers_s = max((cross_layers_s(workload, layout, where, box, links) for box in dict.fromkeys(boxes)), default=0.0)
+    return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s, cross_layers_s=layers_s)
 
 
 def quality_of(workload: Workload, layout: Layout, links: Links) -> Quality | None:
@@ -170,7 +178,7 @@ def _total_s(replica: Replica) -> float:
 
 def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[int, ...]:
     """Microbatches of each rank, by share: the same for all, or by speed (see `split.microbatches`)."""
-    if not by_speed(workload):
+    if not by_speed(workload) or layout.across in SPANNING:
         return (layout.microbatches,) * len(where)
     ranks, each_s, once_s = site_ranks(where), [], []
     for place, box in zip(where, boxes, strict=True):
@@ -192,7 +200,7 @@ def taken(workload: Workload, layout: Layout) -> tuple[int, ...]:
     each = rounds(workload, layout, where, boxes)
     ends = [own * stages(workload, layout, box)[0].total_s for own, box in zip(each, boxes, strict=True)]
     ranks = [place.ranks for place in where]
-    if by_speed(workload):
+    if by_speed(workload) and layout.across not in SPANNING:
         return of_batch(workload.batch // layout.microbatch, ranks, each, ends)
     return tuple(count * own for count, own in zip(ranks, each, strict=True))
 

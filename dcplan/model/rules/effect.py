@@ -223,7 +223,7 @@ def _without_collective(job: Job) -> str:
     if len(job.accelerators) < 3:
         return "between two sites all collectives are the same" if len(job.accelerators) == 2 else "there is one site"
     plans = job.plans.values() if isinstance(job.plans, dict) else ()
-    if plans and not any(plan.across == "dp" and plan.sync in BY_SITE for plan in plans):
+    if plans and not any(plan.across not in ("pp", "tp") and plan.sync in BY_SITE for plan in plans):
         return "no plan sums gradients site by site (`across: dp`, `sync: hierarchical`, `local-sgd` or `streaming`)"
     return ""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from dcplan.training.cross_layers import SPANNING, messages
+from dcplan.training.machine import machines
 from dcplan.training.patterns import OPTIMAL
 from dcplan.training.place import places
 from dcplan.training.remember import remembered
@@ -83,6 +85,8 @@ def messages_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
 
 def _messages(workload: Workload, layout: Layout) -> float:
     """In a step; outer steps are fewer, by turns of fragments more."""
+    if layout.across in SPANNING:
+        return messages(workload, layout, places(workload, layout), machines(workload)[0])
     if layout.across != "dp":
         return layout.microbatches
     kind = across_sites(workload, layout, places(workload, layout)).kind
