@@ -194,7 +194,11 @@ def ranks_by_site(workload: Workload, layout: Layout) -> tuple[int, ...] | Misfi
         return Misfit(layout.name, "sites", f"a site must hold {held}: {error}")
     if layout.across in ("pp", "tp"):
         return (layout.dp,)
-    ranks = tuple(site_ranks(where).values())
+    return tuple(site_ranks(where).values())
+
+
+def _spread(layout: Layout, ranks: tuple[int, ...]) -> Layout | Misfit:
+    """The layout with its sharding group, which stays inside a site, as experts do; ranks: those of each site."""
     size = {"cp": layout.cp, "ep": layout.ep}.get(layout.across, layout.dp)
     for here in ranks:
         if size * here % layout.dp:
@@ -202,12 +206,6 @@ def ranks_by_site(workload: Workload, layout: Layout) -> tuple[int, ...] | Misfi
                 f"a site with {here:,} of {layout.dp:,} ranks cannot hold as many of the {size} members of each group"
             )
             return Misfit(layout.name, "sites", f"{reason} ({layout.across})")
-    return ranks
-
-
-def _spread(layout: Layout, ranks: tuple[int, ...]) -> Layout | Misfit:
-    """The layout with its sharding group, which stays inside a site, as experts do; ranks: those of each site."""
-    for here in ranks:
         if layout.across != "ep" and (here * layout.cp) % layout.ep:
             reason = f"ep {layout.ep} does not divide the {here * layout.cp:,} dp × cp ranks of a site"
             return Misfit(layout.name, "sites", reason)

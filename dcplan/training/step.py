@@ -97,8 +97,6 @@ class Terms:
     """Pipeline bubble."""
     cross_pipeline_s: float = 0.0
     """Pipeline delay over stage boundaries between sites."""
-    cross_layers_s: float = 0.0
-    """Exchange of every layer between sites (TP, CP or EP over them), exposed, beyond what it takes in one."""
     dp_s: float = 0.0
     """Gradient and weight exchange inside a site, exposed."""
     sync_s: float = 0.0
@@ -109,6 +107,8 @@ class Terms:
     """Waiting for the slowest site; where none waits, what slower ones make of the mean."""
     fixed_s: float = 0.0
     """Fixed time per step."""
+    cross_layers_s: float = 0.0
+    """Exchange of every layer between sites (TP, CP or EP over them), exposed, beyond what it takes in one."""
 
     @property
     def total_s(self) -> float:
