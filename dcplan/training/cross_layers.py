@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.model.network import Pair, SiteId, pair
 from dcplan.training import shapes
@@ -29,6 +29,7 @@ from dcplan.training.pipeline import device_layers
 
 if TYPE_CHECKING:
     from dcplan.training.machine import Machine
+    from dcplan.training.pipeline import StageLayers
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Links, Workload
 
@@ -71,33 +72,65 @@ class Spanned:
     """Embedding, and logits again."""
 
 
+class Added(NamedTuple):
+    """What the fullest stage waits for in a microbatch."""
+
+    kind: StageLayers
+    dense_s: float
+    """Each layer without experts [s]."""
+    moe_s: float
+    """Each layer with experts [s]."""
+    ends_s: float
+    """Embedding, and logits again [s]."""
+
+    @property
+    def total_s(self) -> float:
+        """The stage [s]."""
+        layers_s = self.kind.dense * self.dense_s + self.kind.moe * self.moe_s
+        return layers_s + (self.kind.embedding + self.kind.head) * self.ends_s
+
+
+def added(workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine, links: Links) -> Added:
+    """The stage that waits longest for exchanges of layers between sites."""
+    found = spanned(workload, layout, where, box)
+    each = [
+        math.fsum(one.times * one.adds_s(links, layout.pp) for one in exchanges)
+        for exchanges in (found.dense, found.moe, found.ends)
+    ]
+    kinds = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)
+    return max((Added(kind, *each) for kind in kinds), key=lambda one: one.total_s)
+
+
 def cross_layers_s(workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine, links: Links) -> float:
     """Exposed exchange of layers between sites in a step: x (m + (p−1)/v), x = that of the fullest stage [s]."""
     if layout.across not in SPANNING:
         return 0.0
-    found = spanned(workload, layout, where, box)
-
-    def added_s(exchanges: tuple[Exchange, ...]) -> float:
-        return math.fsum(each.times * each.adds_s(links, layout.pp) for each in exchanges)
-
-    dense_s, moe_s, ends_s = added_s(found.dense), added_s(found.moe), added_s(found.ends)
-    kinds = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)
-    stage_s = max(kind.dense * dense_s + kind.moe * moe_s + (kind.embedding + kind.head) * ends_s for kind in kinds)
+    stage_s = added(workload, layout, where, box, links).total_s
     return stage_s * (layout.microbatches + (layout.pp - 1) / layout.virtual_stages)
+
+
+def sizes_gb(
+    workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine
+) -> dict[Pair, tuple[float, float, float]]:
+    """Between two sites in each direction, for one microbatch of all ranks: a dense layer, one with experts, an end."""
+    found = spanned(workload, layout, where, box)
+    pairs = sorted({ends for part in (found.dense, found.moe, found.ends) for one in part for ends in one.size_gb})
+
+    def size_gb(exchanges: tuple[Exchange, ...], ends: Pair) -> float:
+        return math.fsum(one.times * one.size_gb.get(ends, 0.0) for one in exchanges)
+
+    return {ends: (size_gb(found.dense, ends), size_gb(found.moe, ends), size_gb(found.ends, ends)) for ends in pairs}
 
 
 def cross_layers_gb(workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine) -> dict[Pair, float]:
     """Bytes of these exchanges between two sites in a step, in each direction [GB]."""
     if layout.across not in SPANNING:
         return {}
-    found, moe = spanned(workload, layout, where, box), shapes.moe_layers(workload.model)
-    total: dict[Pair, float] = {}
-    counted = ((found.dense, workload.model.layers - moe), (found.moe, moe), (found.ends, 2))
-    for exchanges, count in counted:
-        for each in exchanges:
-            for ends, size in each.size_gb.items():
-                total[ends] = total.get(ends, 0.0) + layout.microbatches * count * each.times * size
-    return total
+    moe = shapes.moe_layers(workload.model)
+    return {
+        pair_: layout.microbatches * ((workload.model.layers - moe) * dense + moe * sparse + 2 * ends)
+        for pair_, (dense, sparse, ends) in sizes_gb(workload, layout, where, box).items()
+    }
 
 
 def messages(workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine) -> float:

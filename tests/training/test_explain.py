@@ -36,6 +36,9 @@ PLANS = {
     "gathered": "tp: 8, cp: 2, pp: 16, cp_exchange: all-gather",
     "over-stages": "tp: 8, cp: 2, pp: 16, across: pp",
     "few-in-flight": "tp: 8, cp: 2, pp: 16, across: pp, extra_in_flight: 1",
+    "tensors-over": "tp: 8, cp: 2, pp: 16, across: tp",
+    "contexts-over": "tp: 8, cp: 2, pp: 16, across: cp",
+    "gathered-over": "tp: 8, cp: 2, pp: 16, across: cp, cp_exchange: all-gather",
     "local-sgd": "tp: 8, cp: 2, pp: 16, sync: local-sgd, outer: {every_steps: 50}",
     "streaming": "tp: 8, cp: 2, pp: 16, sync: streaming, outer: {every_steps: 30, overlap_steps: 1, bits: 4}",
     "servers": "tp: 8, cp: 2, pp: 16, sync: parameter-server, "
@@ -49,6 +52,7 @@ GPT = {
 }
 DEEPSEEK = {
     "moe": "pp: 16, ep: 32, recompute: full",
+    "moe-over": "pp: 16, ep: 32, recompute: full, across: ep",
     "moe-dual": "pp: 16, ep: 32, schedule: dualpipe, recompute: full",
     "moe-overlap": "pp: 16, ep: 32, virtual_stages: 2, expert_overlap: true, recompute: full",
 }

@@ -80,7 +80,7 @@ def across(of: Picture) -> Worked:
     """Gradients across sites, beyond what NICs expose anyway."""
     if of.placed:
         return _embedding(of)
-    if of.layout.across != "dp":
+    if of.layout.across not in ("dp", "cp", "ep"):
         return NOTHING
     if of.layout.outer:
         return outer.across(of)

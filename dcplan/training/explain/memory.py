@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dcplan.training.cross_layers import SPANNING
+from dcplan.training.explain import layers
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, used
 from dcplan.training.line import by_speed, flights_of, layers_by_speed, memories
 from dcplan.training.memory import (
@@ -162,6 +164,8 @@ def between_sites(of: Picture) -> dict[Pair, Worked]:
             )
             for ends in sent
         }
+    if layout.across in SPANNING:
+        return layers.between(of)
     if layout.across == "pp":
         return {ends: _over_boundary(of, ends, size) for ends, size in sent.items()}
     return {

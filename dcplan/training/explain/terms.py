@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from dcplan.training.cross_layers import SPANNING
 from dcplan.training.engine import one_site, step_time
-from dcplan.training.explain import exchange, inside, memory
+from dcplan.training.explain import exchange, inside, layers, memory
 from dcplan.training.explain.picture import picture
 from dcplan.training.step import Terms
 from dcplan.training.transport.links import on_pairs, usable
@@ -71,6 +72,11 @@ TERMS: Mapping[str, Term] = {
     ),
     "straggler_s": Term("waiting for the slowest site", "difference of step times (dcplan)", exchange.straggler),
     "fixed_s": Term("fixed time per step", "calibration of the accelerator", inside.fixed),
+    "cross_layers_s": Term(
+        "exchange of every layer between sites",
+        "messages of tensor, context and expert parallel groups, each with its latency (dcplan, `cross_layers`)",
+        layers.cross_layers,
+    ),
 }
 """Field of `Terms` -> what it is and how it is worked out."""
 
@@ -140,6 +146,8 @@ def _memory(pieces: Picture, step: StepTime) -> tuple[ExplainedPart, ...]:
 
 def _between(pieces: Picture, step: StepTime) -> tuple[ExplainedPart, ...]:
     what = "activations and their gradients" if pieces.placed else "gradients"
+    if pieces.layout.across in SPANNING:
+        what = "gradients, and what layers exchange"
     source = "Narayanan et al. 2021 (SC21)" if pieces.placed else "Thakur et al. 2005; see `collective`"
     return tuple(
         ExplainedPart(" – ".join(ends), step.cross_site_gb[ends], worked, f"{what}, each way", source)
