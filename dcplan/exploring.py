@@ -14,8 +14,10 @@ from dcplan.design.traffic import job_plans
 from dcplan.diagnostics import did_you_mean
 from dcplan.errors import UsageError
 from dcplan.model.states import promised_states
+from dcplan.training.explain.losses import ExplainedLoss, explained_losses
 from dcplan.training.explain.terms import Explained, explained
 from dcplan.training.explore import Explored, explore, silent
+from dcplan.training.goodput.joined import losses_of
 from dcplan.training.pins import merged
 from dcplan.training.search import name as called
 from dcplan.training.space import Space, candidates, idle_pins
@@ -58,6 +60,8 @@ class PlanExplained:
     gbps: float
     """Between any two sites of the job, each way; infinite where no rate was given."""
     explained: Explained
+    losses: tuple[ExplainedLoss, ...] = ()
+    """What it loses time to, where the job says so."""
 
 
 def explanations(
@@ -70,17 +74,7 @@ def explanations(
         plans = at_rates(network, _holding(network, job, plan, pin), links)
         known |= dict.fromkeys(layout.name for layout in plans.layouts)
         misfits |= {misfit.plan: misfit.reason for misfit in plans.misfits}
-        found += [
-            PlanExplained(
-                plans.job,
-                plan,
-                in_words(layout),
-                math.inf if gbps is None else gbps,
-                explained(plans.load_of(layout), layout, links),
-            )
-            for layout in plans.layouts
-            if layout.name == plan
-        ]
+        found += [_explained(network, plans, layout, links, gbps) for layout in plans.layouts if layout.name == plan]
     if found:
         return tuple(found)
     if plan in misfits:
@@ -97,6 +91,19 @@ def _holding(network: Network, plans: JobPlans, name: str, pin: ParallelismPlan 
     every = candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
     more = [replace(each, name=name) for each in every if isinstance(each, Layout) and called(each) == name]
     return replace(plans, layouts=(*plans.layouts, *more))
+
+
+def _explained(network: Network, plans: JobPlans, layout: Layout, links: Links, gbps: float | None) -> PlanExplained:
+    found = explained(plans.load_of(layout), layout, links)
+    losses = losses_of(network, plans.workload)
+    return PlanExplained(
+        job=plans.job,
+        plan=layout.name,
+        layout=in_words(layout),
+        gbps=math.inf if gbps is None else gbps,
+        explained=found,
+        losses=() if losses is None else explained_losses(losses, layout, found.step),
+    )
 
 
 def explorations(

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.report import transport
+from dcplan.report.goodput import LOST
 from dcplan.report.sheet import (
     Cell,
     Column,
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
     from dcplan.exploring import PlanExplained
     from dcplan.report.sheet import Row
+    from dcplan.training.explain.losses import ExplainedLoss
     from dcplan.training.explain.quantities import Quantity
     from dcplan.training.explain.terms import Explained, ExplainedPart
 
+LOSS_HEADS = {column.key: column.head for column in LOST}
 DIGITS = 6
 """Significant digits of inputs and results: enough to work a term out again by hand."""
 _FORMULA = Column("formula", "Formula", wrap=24)
@@ -75,7 +78,9 @@ def _tables(one: PlanExplained) -> Iterator[Table]:
     yield _memory(one.job, found.memory)
     if found.between:
         yield _between(one.job, found.between)
-    yield _inputs(one.job, found)
+    if one.losses:
+        yield _losses(one.job, one.losses)
+    yield _inputs(one.job, one)
     if found.transport:
         yield transport.of_plan(one.job, one.plan, found.transport, explained=True)
 
@@ -151,7 +156,34 @@ def _between(job: str, parts: Sequence[ExplainedPart]) -> Table:
     return Table(f"between {job}", f"Bytes of {job} between sites", columns, rows, note=note)
 
 
-def _inputs(job: str, found: Explained) -> Table:
+def _losses(job: str, losses: Sequence[ExplainedLoss]) -> Table:
+    columns = (
+        text_column("loss", "Loss"),
+        number_column("percent", "Takes", "%"),
+        _FORMULA,
+        number_column("without_percent", "Without", "%"),
+        text_column("what", "What it is", 20),
+        _SOURCE,
+    )
+    left = math.prod(1 - loss.percent / 100 for loss in losses)
+    rows = tuple(
+        (
+            say(LOSS_HEADS[loss.key]),
+            exact(loss.percent),
+            say(loss.worked.formula),
+            fixed(loss.without_percent, 2),
+            say(loss.what),
+            say(loss.source),
+        )
+        for loss in losses
+    )
+    total = (Cell("Goodput", "goodput"), exact(100 * left), *(Cell("", None) for _ in range(4)))
+    note = "Each of what is left by those before, 100 × Π (1 − loss/100). Without: goodput if it were nothing."
+    return Table(f"losses {job}", f"Goodput of {job}, loss by loss", columns, rows, total=total, note=note)
+
+
+def _inputs(job: str, one: PlanExplained) -> Table:
+    found = one.explained
     columns = (
         text_column("of", "Of"),
         text_column("symbol", "Symbol"),
@@ -166,6 +198,8 @@ def _inputs(job: str, found: Explained) -> Table:
         rows += _symbols(part.what, part.worked.inputs)
     for part in found.between:
         rows += _symbols(part.part, part.worked.inputs)
+    for loss in one.losses:
+        rows += _symbols(LOSS_HEADS[loss.key], loss.worked.inputs)
     return Table(f"inputs {job}", f"Inputs of these formulas, {job}", columns, tuple(rows))
 
 

@@ -10,7 +10,7 @@ from dcplan.training.goodput.checkpoint import Writing, cycle
 from dcplan.training.goodput.corruption import Corruption, kept
 from dcplan.training.goodput.failures import HOURS, missing, speed_with_spares
 from dcplan.training.goodput.renewal import Cycle, by_hand, efficiency
-from dcplan.training.goodput.stragglers import Apart, Stragglers, waiting
+from dcplan.training.goodput.stragglers import Apart, Stragglers, Waiting, waiting
 
 if TYPE_CHECKING:
     from dcplan.training.step import Layout, StepTime, Terms
@@ -117,21 +117,18 @@ def goodput(losses: Losses, layout: Layout, step: StepTime, outside: Outside = A
     """
     if not math.isfinite(step.step_s) or losses.stragglers.dropped >= layout.dp:
         return None
-    slower = _stragglers(losses, layout, step)
-    step_s = step.step_s / slower.speed
-    near_s, far_s = 1 / losses.mtbf_s + outside.restarts_per_s, outside.far_restarts_per_s
-    about = cycle(losses.interval, losses.far_interval_s, losses.writing, near_s, far_s, losses.detection_s,
-                  losses.restart_s, step_s)  # fmt: skip
-    ettr = efficiency(about)
+    found = pieces(losses, layout, step, outside)
+    about, step_s, ettr = found.cycle, found.step_s, efficiency(found.cycle)
     written = 1 / (1 + about.stall_share)
     parts = {
         "checkpoint_percent": written,
         "failure_percent": ettr / written,
-        "spares_percent": _spares(losses, layout),
-        "straggler_percent": slower.speed * slower.used,
-        "corruption_percent": _corruption(losses, about),
+        "spares_percent": found.with_spares,
+        "straggler_percent": step.step_s / step_s * found.waiting.used,
+        "corruption_percent": 1.0 if found.back_s is None or losses.corruption is None
+        else kept(losses.corruption, found.back_s, losses.restart_s),
         "network_percent": outside.speed * (1 - outside.paused),
-    }
+    }  # fmt: skip
     left = math.prod(parts.values())
     tokens_per_s = step.tokens_per_s * left
     run_s = losses.train_tokens / tokens_per_s if losses.train_tokens and tokens_per_s > 0 else None
@@ -139,7 +136,7 @@ def goodput(losses: Losses, layout: Layout, step: StepTime, outside: Outside = A
     hours = None if run_s is None else held * run_s / HOURS
     endless = math.isinf(about.interval_s)
     return Goodput(
-        mtbf_h=1 / (near_s + far_s) / HOURS if near_s + far_s else None,
+        mtbf_h=1 / rate / HOURS if (rate := about.rate_per_s + about.far_rate_per_s) else None,
         checkpoint_gb=losses.writing.size_gb,
         write_s=losses.writing.far_s,
         local_s=losses.writing.near_s,
@@ -158,38 +155,45 @@ def goodput(losses: Losses, layout: Layout, step: StepTime, outside: Outside = A
 
 
 @dataclass(frozen=True, slots=True)
-class _Slower:
-    speed: float
-    used: float
+class Pieces:
+    """What the chain is made of, for one step."""
+
+    waiting: Waiting
+    own_work_s: float
+    """What each rank does by itself between two exchanges of gradients [s]."""
+    step_s: float
+    """With the wait for slow hosts [s]."""
+    cycle: Cycle
+    with_spares: float
+    """Mean speed over the hosts that are in repair at a time."""
+    back_s: float | None
+    """Work between two checkpoints in storage, to which a corruption leads back; none where there are none [s]."""
 
 
-def _stragglers(losses: Losses, layout: Layout, step: StepTime) -> _Slower:
-    """The step with its waits: all of it but the exchange of gradients lasts longer."""
-    hosts = losses.accelerators / losses.host_accelerators / layout.dp
-    apart = None
-    if layout.outer is not None:
-        every = math.inf if layout.sync == "parameter-server" else layout.outer.every_steps
-        apart = Apart(losses.sites, every)
-    found = waiting(losses.stragglers, layout.dp, hosts, apart)
-    return _Slower(step.step_s / (step.step_s + (found.longer - 1) * own_work_s(step.terms)), found.used)
+def pieces(losses: Losses, layout: Layout, step: StepTime, outside: Outside = ALONE) -> Pieces:
+    """Stragglers lengthen the step, checkpoints come between whole ones of these, failures meet both."""
+    hosts = losses.accelerators / losses.host_accelerators
+    slower = waiting(losses.stragglers, layout.dp, hosts / layout.dp, _apart(losses, layout))
+    own_s = own_work_s(step.terms)
+    step_s = step.step_s + (slower.longer - 1) * own_s
+    near, far = 1 / losses.mtbf_s + outside.restarts_per_s, outside.far_restarts_per_s
+    about = cycle(losses.interval, losses.far_interval_s, losses.writing, near, far, losses.detection_s,
+                  losses.restart_s, step_s)  # fmt: skip
+    spare = 1.0
+    if losses.host_repair_s:
+        gone = missing(losses.hardware / losses.mtbf_s, losses.host_repair_s, math.ceil(hosts) + losses.spare_hosts)
+        spare = speed_with_spares(gone, losses.spare_hosts, layout.dp, hosts / layout.dp, elastic=losses.elastic)
+    back_s = None if math.isinf(about.interval_s) else about.interval_s * about.far_every
+    return Pieces(slower, own_s, step_s, about, spare, back_s)
+
+
+def _apart(losses: Losses, layout: Layout) -> Apart | None:
+    """Where sites train by themselves."""
+    if layout.outer is None:
+        return None
+    return Apart(losses.sites, math.inf if layout.sync == "parameter-server" else layout.outer.every_steps)
 
 
 def own_work_s(terms: Terms) -> float:
-    """What each rank does by itself between two exchanges of gradients [s]."""
+    """All of a step but the exchange of gradients, waiting and what is fixed [s]."""
     return terms.total_s - terms.dp_s - terms.sync_s - terms.straggler_s - terms.fixed_s
-
-
-def _spares(losses: Losses, layout: Layout) -> float:
-    if not losses.host_repair_s:
-        return 1.0
-    hosts = losses.accelerators / losses.host_accelerators
-    gone = missing(losses.hardware / losses.mtbf_s, losses.host_repair_s, math.ceil(hosts) + losses.spare_hosts)
-    rank_hosts = hosts / layout.dp
-    return speed_with_spares(gone, losses.spare_hosts, layout.dp, rank_hosts, elastic=losses.elastic)
-
-
-def _corruption(losses: Losses, about: Cycle) -> float:
-    if losses.corruption is None or math.isinf(about.interval_s):
-        return 1.0
-    back_s = about.interval_s * about.far_every
-    return kept(losses.corruption, back_s, losses.restart_s)

@@ -33,12 +33,14 @@ def kept(about: Corruption, interval_s: float, restart_s: float) -> float:
     τ: work between checkpoints [s], γ: share that checks catch. Source: renewal argument; agrees with a simulation in
     the tests.
     """
-    if about.rate_per_s <= 0:
-        return 1 / (1 + spent(about))
-    rate = about.rate_per_s
-    x = rate * interval_s
-    back = 1 - x / 2 if x < 1e-9 else x / math.expm1(x) if x < 700 else 0.0
-    return back / (1 + rate * (waited_s(about) + restart_s)) / (1 + spent(about))
+    noticed_s = waited_s(about) + restart_s
+    return state_kept(about, interval_s) / (1 + about.rate_per_s * noticed_s) / (1 + spent(about))
+
+
+def state_kept(about: Corruption, interval_s: float) -> float:
+    """Of the clean work before a corruption, what is in a checkpoint, λτ/(e^(λτ) − 1)."""
+    x = about.rate_per_s * interval_s
+    return 1 - x / 2 if x < 1e-9 else x / math.expm1(x) if x < 700 else 0.0
 
 
 def spent(about: Corruption) -> float:
