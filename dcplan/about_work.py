@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from dcplan.training.step import Layout, Workload
 
 
+OUTER = {
+    "local-sgd": "leave layer by layer behind the last backward pass: no optimizer waits for the norm of all gradients",
+    "streaming": "leave layer by layer behind the backward pass: no optimizer waits for the norm of all gradients",
+    "parameter-server": "what changed in weights comes back in as many bits; links and servers alone can hold it up",
+}
+"""What the time of an exchange of outer gradients rests on, by way to synchronise."""
+
+
 def about_work(load: Workload, file: str) -> Iterator[Assumption]:
     """What of a job's work is not as it is by default."""
     if load.attention == "full":
@@ -33,7 +41,12 @@ def about_work(load: Workload, file: str) -> Iterator[Assumption]:
 
 
 def about_layout(load: Workload, layout: Layout) -> Iterator[Assumption]:
-    """What the plan of a job rests on: bubbles of its schedule, the hosts that hold its optimizer."""
+    """What the plan of a job rests on: bubbles of its schedule, outer steps, the hosts that hold its optimizer."""
+    if layout.outer and layout.across == "dp":
+        source = "Streaming DiLoCo, arXiv 2501.18512, section 3.1, a simulation; elsewhere they wait for the whole step"
+        if layout.sync == "parameter-server":
+            source = "Dean et al. 2012 (DistBelief), without the bits"
+        yield Assumption(f"outer gradients of {load.job}", OUTER[layout.sync], source, "low")
     if layout.schedule == "zb-h2":
         text = "stages do not wait for each other's optimizer step; the norm of gradients is checked afterwards"
         yield Assumption(f"schedule of {load.job}", text, "Qi et al. 2024, section 4", "medium")
