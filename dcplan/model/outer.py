@@ -37,7 +37,7 @@ class OuterSteps(Strict):
     overlap_steps: Annotated[int, Field(ge=0)] | None = None
     """Streaming: whole steps that a site trains on before it waits for what it has sent; without it, one."""
     pattern: Literal["strided", "sequential"] = "strided"
-    """Streaming: layers of a fragment; strided, every so-manieth; sequential, neighbours."""
+    """Streaming: layers of a fragment; strided, one in as many as there are fragments; sequential, neighbours."""
     tiers: Annotated[list[ServerTier], Field(min_length=1)] | None = None
     """Parameter servers, tier by tier from the sites up; the last one is a single server."""
     staleness_kappa: NotNegative | None = None

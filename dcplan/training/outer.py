@@ -11,15 +11,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-LOOSE = ("local-sgd", "streaming", "parameter-server")
-"""Ways to synchronise in which sites do not have the same weights after every step."""
 OUTER_BYTES = 8
 """Outer optimizer state of a parameter: the weight that all sites last agreed on, and its momentum, both fp32."""
 SERVED_BYTES = 8
-"""With parameter servers: the weight that a site last had from them, and a buffer of what it pushes without waiting."""
+"""With parameter servers, which have the momentum: the weight that a site last had from them, and a buffer of what it
+pushes without waiting, both fp32."""
 OUTER_TRAFFIC, SERVED_TRAFFIC = 32, 24
 """Bytes through memory per parameter and outer step, fp32, counted, not measured: both weights read, their difference
-written; the mean read, momentum read and written, both weights written. A server has the momentum of its sites."""
+written; the mean read, momentum read and written, both weights written. Servers have the momentum of their sites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ def state_bytes(sync: str, outer: Outer | None) -> float:
     """Bytes per parameter that a site keeps for outer steps, spread as the optimizer's state is.
 
     Outer weight and momentum, 8 B. While a site goes on training, outer gradients under way have a buffer of their own,
-    4 B of the fragments in flight; otherwise they use that of the gradients. With parameter servers the site keeps the
-    weights that it last had from them, 4 B, and the momentum is the server's.
+    4 B of the fragments in flight; otherwise they use that of the gradients. With parameter servers: `SERVED_BYTES`.
     With Adam's 12 B that is 5/3 of a data parallel rank in fp32 (Streaming DiLoCo, section 2.5).
     """
     if outer is None:
