@@ -10,14 +10,13 @@ from dcplan.errors import UsageError
 from dcplan.model.promises import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from dcplan.design.fixed import Given
     from dcplan.design.result import Infeasible
     from dcplan.model.network import Network
     from dcplan.optics.budget import Lightpath
     from dcplan.planfile import Plan
-    from dcplan.training.patterns import Collective
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,10 @@ def as_it_is(
     """Route on what is lit, in each state; nothing is bought. The exact answer of linear programs, no heuristic.
 
     objective: fraction, utilisation or latency (see `design.given.route_given`). existing: a plan that has been built,
-    in place of what the file says to be lit. Infeasible where no parallelism plan of a job fits at all. UsageError for
-    another objective, where nothing is lit, and where a demand is promised two ways at once.
+    in place of what the file says to be lit. A collective that the file leaves open is that of the plan, else the one
+    that gets gradients through fastest on what is lit, healthy (see `design.trees_on_lit`). Infeasible where no
+    parallelism plan of a job fits at all. UsageError for another objective, where nothing is lit, and where a demand is
+    promised two ways at once.
     """
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import kinds_in
@@ -49,6 +50,7 @@ def as_it_is(
     from dcplan.design.given import OBJECTIVES
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
+    from dcplan.design.trees_on_lit import on_lit
     from dcplan.inherit import inherited
     from dcplan.model.states import promised_states
     from dcplan.pipeline import planned
@@ -62,8 +64,8 @@ def as_it_is(
     light = optical.optics(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
-    kinds = kinds_in(network, existing.collectives if existing else ())
-    _named(network, kinds)
+    known = kinds_in(network, existing.collectives if existing else ())
+    kinds = on_lit(network, light.lines, lightpaths, states, known)
     _split_freely(network)
     traffic = traffic_of(network, states, kinds)
     if isinstance(traffic, Infeasible):
@@ -82,17 +84,6 @@ def as_it_is(
         tell("assessment")
         plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs, {})
     return AsItIs(network.topology.name, found, lightpaths, plan)
-
-
-def _named(network: Network, kinds: Mapping[str, Collective]) -> None:
-    from dcplan.training.patterns import OPEN
-
-    for job, about in network.jobs.items():
-        if about.collective in OPEN and len(about.accelerators) > 2 and job not in kinds:
-            raise UsageError(
-                f"job {job} leaves its collective to `{about.collective}`, by what networks cost, and here nothing is "
-                "bought: name one in the file, or the plan that was built with --existing"
-            )
 
 
 def _split_freely(network: Network) -> None:
