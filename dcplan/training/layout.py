@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training.cross_layers import SPANNING
-from dcplan.training.line import memory_of
+from dcplan.training.line import by_speed, memory_of
+from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer_plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
 from dcplan.training.schedules import chunks, no_pairs, refusal, too_few
 from dcplan.training.step import Layout, Misfit
+from dcplan.training.terms import rounds
 
 if TYPE_CHECKING:
     from dcplan.model.schema import ParallelismPlan
@@ -32,7 +34,9 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     """
     trouble = uneven(layout, workload) or _batch(layout, workload) or outer_trouble(layout, workload)
     whole = trouble or _over_sites(layout, workload)
-    return whole if isinstance(whole, Misfit) else _in_memory(whole, workload)
+    if isinstance(whole, Misfit):
+        return whole
+    return _few_by_speed(whole, workload) or _in_memory(whole, workload)
 
 
 def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
@@ -146,6 +150,17 @@ def _batch(layout: Layout, workload: Workload) -> Misfit | None:
         )
     if short := too_few(layout.schedule, layout.pp, layout.microbatches):
         return Misfit(layout.name, "batch", short)
+    return None
+
+
+def _few_by_speed(layout: Layout, workload: Workload) -> Misfit | None:
+    """Where microbatches go by speed, a share that gets too few of them for the schedule."""
+    if layout.schedule == "1f1b" or not by_speed(workload):
+        return None
+    where = places(workload, layout)
+    for place, own in zip(where, rounds(workload, layout, where, machines(workload)), strict=True):
+        if short := too_few(layout.schedule, layout.pp, own):
+            return Misfit(layout.name, "batch", f"{short} in {place.share.site}")
     return None
 
 

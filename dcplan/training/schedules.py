@@ -56,6 +56,11 @@ def least_microbatches(schedule: str, p: int) -> int:
     return {"zb-h2": 2 * p - 1, "zbv": 2 * p - 1, "dualpipe": 2 * p}.get(schedule, 1)
 
 
+def multiple(schedule: str, p: int, v: int) -> int:
+    """Microbatches of a rank are a multiple of it: interleaved (v > 1) p at a time, dualpipe half from each end."""
+    return p if v > 1 else 2 if schedule == "dualpipe" else 1
+
+
 def in_flight(schedule: str, p: int, m: int) -> int:
     """Microbatches whose activations each device holds, from forward to gradients of weights.
 

@@ -21,7 +21,7 @@ from dcplan.training.outer import traffic_bytes
 from dcplan.training.pipeline import Stage, idle_s, stages
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
-from dcplan.training.schedules import copies, folds, hidden_exchange_s, overlapped, splits_backward
+from dcplan.training.schedules import copies, folds, hidden_exchange_s, multiple, overlapped, splits_backward
 from dcplan.training.split import microbatches, of_batch
 from dcplan.training.step import Links, Terms
 from dcplan.training.sync import (
@@ -190,7 +190,7 @@ def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: 
         )
         each_s.append((two.terms.total_s - one.terms.total_s) / layout.microbatches)
         once_s.append(one.terms.total_s - layout.microbatches * each_s[-1])
-    total, step = workload.batch // layout.microbatch, layout.pp if layout.virtual_stages > 1 else 1
+    total, step = workload.batch // layout.microbatch, multiple(layout.schedule, layout.pp, layout.virtual_stages)
     return microbatches(total, [place.ranks for place in where], each_s, once_s, step)
 
 

@@ -15,10 +15,12 @@ from dcplan.training.compute import costs
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.machine import machines
+from dcplan.training.place import places
 from dcplan.training.schedules import SCHEDULES, hidden_exchange_s
 from dcplan.training.search import search
 from dcplan.training.space import Space
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
+from dcplan.training.terms import rounds
 
 from .records import layout, model, share
 
@@ -152,3 +154,26 @@ def test_nothing_is_paired_where_no_token_leaves_its_rank() -> None:
     load = Workload("job", model("mixtral-8x22b"), 4096, 512, "bf16", 32, (share("here", "h100-sxm", 128),))
     plan = layout(512, tp=8, pp=4, dp=4)
     assert one_site(load, plan) == one_site(load, replace(plan, expert_overlap=True))
+
+
+@pytest.mark.parametrize(("schedule", "fits"), [("zb-h1", True), ("zb-h2", False), ("dualpipe", False)])
+def test_where_microbatches_go_by_speed_every_site_needs_enough_of_them(schedule: str, fits: bool) -> None:
+    shares = (share("new", "h100-sxm", 64), share("old", "a100-sxm-80gb", 64))
+    load = Workload("job", model("llama3-8b"), 8192, 256, "bf16", 32, shares, split="by-speed")
+    plan = ParallelismPlan.model_validate({"pp": 8, "schedule": schedule, "recompute": "full"})
+    found = complete("plan", plan, load)
+    assert isinstance(found, Layout) == fits
+    if isinstance(found, Misfit):
+        assert found.reason.endswith("in old")
+    else:
+        assert one_site(load, found).step_s < one_site(replace(load, split="equal"), found).step_s
+
+
+def test_by_speed_dualpipe_gives_every_rank_an_even_number() -> None:
+    shares = (share("new", "h100-sxm", 64), share("old", "a100-sxm-80gb", 64))
+    load = Workload("job", model("llama3-8b"), 8192, 1024, "bf16", 32, shares, split="by-speed")
+    found = complete("plan", ParallelismPlan(pp=8, schedule="dualpipe", recompute="full"), load)
+    assert isinstance(found, Layout)
+    each = rounds(load, found, places(load, found), machines(load))
+    assert all(own % 2 == 0 for own in each)
+    assert each[0] > each[1]
