@@ -82,7 +82,7 @@ FILES = {
     "deepseek": written(
         DEEPSEEK, changed(("llama3-405b", "deepseek-v3-671b"), ("h100-sxm", "h200-sxm"), ("16777216", "268435456"))
     ),
-    "by-speed": written(PLANS, changed(TWO_KINDS), "    split: by-speed\n"),
+    "by-speed": written(PLANS, changed(TWO_KINDS, ("16777216", "33554432")), "    split: by-speed\n"),
     "tpu": written({"sharded": "tp: 8, pp: 1, sharding: 3, recompute: full"}, changed(("h100-sxm", "tpu-v5p"))),
     "one-site": written({"interleaved": PLANS["interleaved"]}, changed(ALONE)),
 }
