@@ -15,13 +15,12 @@ from dcplan.training.in_flight import Way, hidden
 from dcplan.training.line import by_speed, line, parameters_by_share, room
 from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
-from dcplan.training.offload import host_step_s
 from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.outer import traffic_bytes
+from dcplan.training.optimizer import optimizer_s
 from dcplan.training.pipeline import Stage, idle_s, stages
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
-from dcplan.training.schedules import copies, folds, hidden_exchange_s, multiple, overlapped, splits_backward
+from dcplan.training.schedules import folds, hidden_exchange_s, multiple, overlapped, splits_backward
 from dcplan.training.split import microbatches, of_batch
 from dcplan.training.step import Links, Terms
 from dcplan.training.sync import (
@@ -32,7 +31,6 @@ from dcplan.training.sync import (
     exchange_s,
     gradient_pairs,
     inside_s,
-    local_parameters,
     rate_gbps,
     reduction,
 )
@@ -42,9 +40,6 @@ if TYPE_CHECKING:
     from dcplan.training.machine import Machine
     from dcplan.training.quality import Quality
     from dcplan.training.step import Layout, Workload
-
-OPTIMIZER_TRAFFIC = 30
-"""Bytes that Adam reads and writes per parameter: gradient, master weight and two moments, new bf16 weight."""
 
 
 def step_terms(workload: Workload, layout: Layout, links: Links) -> tuple[Terms, int]:
@@ -227,7 +222,7 @@ def replica_of(
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
         bubble_s=idle_s(layout, kinds, slowest),
         dp_s=inside_s(layout, work, window) + tied_s,
-        optimizer_s=_optimizer_s(workload, layout, box, own),
+        optimizer_s=optimizer_s(workload, layout, box, own),
         fixed_s=box.step_s,
     )
     return Replica(terms, work, window, layout.microbatches, outer_nic_s)
@@ -388,17 +383,3 @@ def _tied_s(
     nic_s = tied_gb(workload) * 1e9 / layout.tp / min(box.leaving for box in boxes)
     link_s = 8 * tied_gb(workload) / rate_gbps(links, ends)
     return max(0.0, link_s - nic_s) + links.latency_ms.get(ends, math.inf) / 1e3
-
-
-def _optimizer_s(workload: Workload, layout: Layout, box: Machine, own: tuple[float, float] | None) -> float:
-    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group.
-
-    And once in H steps the outer optimizer, see `outer.traffic_bytes`. What is offloaded is stepped in the host at the
-    same time, see `offload.host_step_s`.
-    """
-    offloaded = layout.optimizer_offload_percent / 100
-    traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
-    shared, experts = own or local_parameters(workload, layout)
-    shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
-    parameters = shared / shards + experts / max(1, shards // layout.ep)
-    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))

@@ -1,0 +1,32 @@
+"""The optimizer step: Adam through the memory of the accelerator, of the host, and the outer optimizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dcplan.training.offload import host_step_s
+from dcplan.training.outer import traffic_bytes
+from dcplan.training.schedules import copies
+from dcplan.training.sync import local_parameters
+
+if TYPE_CHECKING:
+    from dcplan.training.machine import Machine
+    from dcplan.training.step import Layout, Workload
+
+OPTIMIZER_TRAFFIC = 30
+"""Bytes that Adam reads and writes per parameter: gradient, master weight and two moments, new bf16 weight."""
+
+
+def optimizer_s(workload: Workload, layout: Layout, box: Machine, own: tuple[float, float] | None) -> float:
+    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group [s].
+
+    And once in H steps the outer optimizer, see `outer.traffic_bytes`. What is offloaded is stepped in the host at the
+    same time, see `offload.host_step_s`. own: parameters of the fullest stage, met by every token and in experts, where
+    they are not those of `sync.local_parameters`.
+    """
+    offloaded = layout.optimizer_offload_percent / 100
+    traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
+    shared, experts = own or local_parameters(workload, layout)
+    shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
+    parameters = shared / shards + experts / max(1, shards // layout.ep)
+    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))
