@@ -272,6 +272,39 @@ def test_a_demand_is_available_as_often_as_sampled_states_carry_it() -> None:
     assert found.short_hours_per_year == pytest.approx(8760 * (1 - found.whole_percent / 100))
 
 
+def test_without_rates_the_report_says_that_the_network_never_fails() -> None:
+    text = RING % (DP, "reliability: {}", "any-fiber")
+    for rate in ("failures_per_year: 2, repair_h: 10", "failures_per_year: 4, repair_h: 12",
+                 "failures_per_year: 6, repair_h: 15"):  # fmt: skip
+        text = text.replace(f", {rate}", "")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ring.yaml"
+        file.write_text(text, encoding="utf-8")
+        made = api.plan(api.load(file))
+    assert isinstance(made, Plan)
+    assert (expected(made).states, expected(made).goodput.network_percent) == ((), 0.0)
+    assert made.assessment.outlook.available == ()
+    assert all(one.repair_h is None for one in made.assessment.outlook.timelines)
+    assert "no fiber or site says how often it fails" in draw(assessment(made), "markdown")
+
+
+def test_of_many_states_a_year_shows_the_likeliest_and_the_mean_of_the_others() -> None:
+    text = RING % (DP, "reliability: {}", "any-fiber")
+    text = text.replace("type: g652d, pairs: 2}", "type: g652d, pairs: 2, failures_per_year: 9, repair_h: 30}")
+    text = text.replace("{h100-sxm: 512}}", "{h100-sxm: 512}, failures_per_year: 3, repair_h: 40}")
+    text = text.replace("lon: -95.6}", "lon: -95.6, failures_per_year: 2, repair_h: 50}")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ring.yaml"
+        file.write_text(text, encoding="utf-8")
+        made = api.plan(api.load(file))
+    assert isinstance(made, Plan)
+    year = next(table for table in assessment(made).tables if table.id == "year train")
+    names = [str(row[0].value) for row in year.rows]
+    assert len(expected(made).states) > 12
+    assert names[12:] == [f"{len(expected(made).states) - 12} others", "not looked at"]
+    assert sum(float(row[1].value or 0) for row in year.rows) == pytest.approx(8760)
+
+
 def test_percentages_near_a_hundred_are_not_rounded_up() -> None:
     shown = [nines(value).text for value in (100.0, 99.9999996, 99.995, 99.86, 50.0)]
     assert shown == ["100.000", "99.99999960", "99.9950", "99.86", "50.00"]

@@ -17,6 +17,7 @@ from dcplan.training.goodput.checkpoint import Writing, cycle, size_gb
 from dcplan.training.goodput.corruption import Corruption
 from dcplan.training.goodput.failures import PUBLISHED_H, missing, mtbf_s, speed_with_spares
 from dcplan.training.goodput.stragglers import Stragglers
+from dcplan.training.outer import Outer
 from dcplan.training.step import StepTime, Workload
 
 from .records import layout, model, share
@@ -128,6 +129,15 @@ def test_spares_and_going_on_help(mtbf: float, repair: float, spares: int, elast
     assert left(mtbf_s=mtbf, host_repair_s=repair, spare_hosts=spares + 1, elastic=elastic) >= here - 1e-9
     assert left(mtbf_s=mtbf, host_repair_s=repair, spare_hosts=spares, elastic=True) >= here - 1e-9
     assert left(mtbf_s=mtbf) >= here - 1e-9
+
+
+def test_sites_that_train_by_themselves_wait_less_for_slow_hosts() -> None:
+    noisy = losses(sites=2, stragglers=Stragglers(sigma=0.05))
+    loose = replace(PLAN, sync="local-sgd", outer=Outer(every_steps=100, bits=32))
+    served = replace(PLAN, sync="parameter-server", outer=Outer(every_steps=10, bits=32))
+    lost = [goodput(noisy, plan, step()) for plan in (PLAN, loose, served)]
+    each, rarely, never = (found.straggler_percent for found in lost if found is not None)
+    assert each > rarely > never > 0
 
 
 def test_hosts_in_repair_are_poisson() -> None:

@@ -111,3 +111,9 @@ def test_pins_that_change_nothing() -> None:
     assert [finding.message for finding in findings(named)] == ["`pin` has no effect: the job names its plans"]
     (nothing,) = findings(adding("    pin: {tp: 3}\n"))
     assert (nothing.rule.code, nothing.hint) == ("DCP405", "change the sizes, or leave keys of `pin` out")
+
+
+def test_checkpoints_that_take_longer_than_the_job_lasts() -> None:
+    found = findings(adding("    reliability: {checkpoint: {gb_per_s: 0.1}}\n"))
+    (told,) = [one for one in found if one.rule.code == "DCP442"]
+    assert told.message == "5,682 GB take 56,819 s to write, the job fails every 11,135 s"

@@ -123,7 +123,9 @@ def _every(about: Picture) -> Quantity:
 LOSSES: Mapping[str, Loss] = {
     "checkpoint_percent": Loss("waiting for checkpoints", "Young 1974; Daly 2006", _checkpoints),
     "failure_percent": Loss(
-        "failures: detection, restart, work done twice", "Daly 2006, eq. 13; two kinds of checkpoint: dcplan", _failures
+        "failures: detection, restart, work done twice",
+        "Daly 2006, complete model; two kinds of checkpoint: dcplan",
+        _failures,
     ),
     "spares_percent": Loss("hosts in repair without a spare", "M/G/∞: Palm's theorem", _spares),
     "straggler_percent": Loss(

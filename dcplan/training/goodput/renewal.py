@@ -49,7 +49,7 @@ def efficiency(cycle: Cycle) -> float:
     segments of length L = τ + δ make a round of E = (Π φ_i(μ)^−1 − 1) (1/μ + D + P + (e^((λ+μ)R) − 1)(1/(λ+μ) + D)),
     φ(s) = e^(−(λ+s)L) / (1 − ρ(s) λ (1 − e^(−(λ+s)L))/(λ+s)) the transform of the time of a segment, ρ(s) that of a
     recovery. 0 where the exponents pass what can be computed: the run never gets on.
-    Source: Daly 2006, Future Generation Computer Systems 22, eq. 13 for one kind; the rounds follow by the same
+    Source: Daly 2006, Future Generation Computer Systems 22, complete model, for one kind; the rounds follow by the same
     argument, and a simulation in the tests agrees.
     """
     if math.isinf(cycle.interval_s):
@@ -119,7 +119,7 @@ def daly_s(stall_s: float, mtbf_s: float) -> float:
     """Interval between checkpoints to higher order [s]; δ: time of a checkpoint, M: time between failures [s].
 
     √(2δM) (1 + ⅓ √(δ/2M) + ⅑ δ/2M) − δ where δ < 2M, else M. Source: Daly 2006, Future Generation Computer Systems
-    22, eq. 37.
+    22, the last equation (from memory).
     """
     if stall_s >= 2 * mtbf_s:
         return mtbf_s
