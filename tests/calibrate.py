@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from dcplan.accuracy.calibrate import refitted, text
 from dcplan.accuracy.fit import KEYS
+from dcplan.accuracy.messages import fitted_message_us
 from dcplan.catalog.load import shipped
 
 if TYPE_CHECKING:
-    from dcplan.catalog.parts import Calibration
+    from dcplan.catalog.parts import Accelerator, Calibration
 
 FILE = Path(__file__).parent.parent / "dcplan" / "catalog" / "data" / "calibrations.toml"
 
@@ -24,6 +25,9 @@ def main() -> None:
         moved = [key for key in KEYS if getattr(entry, key) != getattr(before[name], key)]
         for key in moved:
             print(f"{name}.{key}: {getattr(before[name], key):g} -> {getattr(entry, key):g}")
+    for name, part in cast("dict[str, Accelerator]", shipped("accelerators")).items():
+        if part.fitted_on and (found := fitted_message_us(part)) != part.site_message_us:
+            print(f"{name}.site_message_us: {part.site_message_us:g} -> {found:g}, to be changed in accelerators.toml")
     FILE.write_text(text(after), encoding="utf-8")
 
 

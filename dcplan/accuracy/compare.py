@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from dcplan.catalog.parts import Calibration
+    from dcplan.catalog.parts import Accelerator, Calibration
 
 AT_LEAST_SLACK = 2.0
 """Points by which a predicted efficiency may fall short of one that was reported as reached or passed."""
@@ -142,9 +142,11 @@ def _comparison(name: str) -> Comparison:
 
 @cache
 def fitted_ids() -> frozenset[str]:
-    """Ids of the runs that some calibration was fitted on."""
-    entries = cast("Mapping[str, Calibration]", shipped("calibrations"))
-    return frozenset(name for entry in entries.values() for name in entry.fitted_on)
+    """Ids of the runs that some calibration, or a constant of an accelerator, was fitted on."""
+    entries = cast(
+        "Iterable[Calibration | Accelerator]", (*shipped("calibrations").values(), *shipped("accelerators").values())
+    )
+    return frozenset(name for entry in entries for name in entry.fitted_on)
 
 
 @cache
@@ -178,7 +180,8 @@ def _schedules(group: ScheduleSet) -> Comparison:
 
 
 def _sites(group: SiteSet) -> Comparison:
-    rows = tuple(Row(run.id, run.reported_percent, predicted_percent(run)) for run in group.runs)
+    fitted = fitted_ids()
+    rows = tuple(Row(run.id, run.reported_percent, predicted_percent(run), run.id in fitted) for run in group.runs)
     return Comparison(
         group.name, group.title, "efficiency", "%", group.source, group.confidence, group.note, rows, group.at_least
     )

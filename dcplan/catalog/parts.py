@@ -302,6 +302,11 @@ class Accelerator(Part):
     """Bandwidth of host memory, the part of one accelerator [GB/s]."""
     host_memory_gb: Positive | None = None
     """Host memory, the part of one accelerator [GB]."""
+    site_message_us: NotNegative = 0.0
+    """Time that a message to another site takes its host, beside bytes and latency, one after another; TPUs reach the
+    data center network through the memory of their host [µs]."""
+    fitted_on: tuple[str, ...] = ()
+    """Ids of the published runs that site_message_us was fitted on."""
     all_in_w: Positive | None = None
     """Power with its share of server, network and cooling [W]."""
     calibration: str | None = None

@@ -56,6 +56,8 @@ class Machine:
     """Flash attention; gradients and stage transfers overlap with compute."""
     overlaps_sites: bool
     """Where modern: gradients go to other sites while the backward pass still runs, not only after it."""
+    message_s: float
+    """A message to another site, beside its bytes and its latency."""
 
     @property
     def leaving(self) -> float:
@@ -100,6 +102,7 @@ def machine(share: Share, precision: str) -> Machine:
         one_copy=fitted.software_year >= ONE_COPY_SINCE,
         modern=is_modern(share),
         overlaps_sites=fitted.overlap == "all",
+        message_s=part.site_message_us * 1e-6,
     )
 
 

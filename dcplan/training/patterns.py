@@ -65,6 +65,13 @@ class Pattern:
         """Bytes that a site sends over all gradients."""
         return math.fsum(share for ends, share in self.share.items() if site in ends)
 
+    @property
+    def messages(self) -> int:
+        """Messages of the busiest site for one bucket: 2 (n−1) by direct exchange or in a ring, else 2 a neighbour."""
+        if self.kind in {"direct", "ring"}:
+            return 2 * max(0, len(self.sites) - 1)
+        return 2 * max((sum(site in ends for ends in self.share) for site in self.sites), default=0)
+
     def waits_s(self, latency_ms: Mapping[Pair, float]) -> float:
         """One-way latencies that the last part adds up, which no overlap hides [s]; infinite without a path."""
         ways = (math.fsum(latency_ms.get(ends, math.inf) for ends in trip) for trip in self.trips)

@@ -8,14 +8,14 @@ synchronous: one ring through all ranks that goes round the sites by the shortes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
 from dcplan.training.memory import GRADIENT_BYTES
 from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
-from dcplan.training.pipeline import layer_sizes, stage_parameters
+from dcplan.training.pipeline import fullest_layers, layer_sizes, stage_parameters
 from dcplan.training.place import site_ranks
 from dcplan.training.remember import remembered
 from dcplan.training.schedules import copies
@@ -129,7 +129,8 @@ def reduction(
     dualpipe keeps (two hops: Zhang et al. 2022, MiCS, section 3.4), all-gather.
     Inside, gradients are reduced in fp32, as they are accumulated. Across, its share of what the site sends goes in
     gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
-    data parallel ranks already, so theirs go over ep times fewer.
+    data parallel ranks already, so theirs go over ep times fewer. Buckets are of 40M parameters, with sharding 3 of a
+    layer (PyTorch FSDP, MaxText).
     """
     locals_, kept = own or local_parameters(workload, layout), copies(layout.schedule)
     reduce_s = mirror_s = cross_s = gather_s = 0.0
@@ -157,7 +158,14 @@ def reduction(
         if kept > 1:
             mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)
+    if layout.sharding == 3:
+        buckets = fullest_layers(workload.model, layout.pp, layout.virtual_stages)
     return Reduction(reduce_s, mirror_s, cross_s, gather_s, max(1, buckets))
+
+
+def with_messages(work: Reduction, crossing: Pattern, machine: Machine) -> Reduction:
+    """The same where every message to another site costs the host some time: buckets × messages × that time."""
+    return replace(work, cross_s=work.cross_s + work.buckets * crossing.messages * machine.message_s)
 
 
 def exposed_s(cost_s: float, window_s: float, buckets: int) -> float:

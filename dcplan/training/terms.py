@@ -33,6 +33,7 @@ from dcplan.training.sync import (
     inside_s,
     rate_gbps,
     reduction,
+    with_messages,
 )
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ def replicas_of(
         key = (box, place.ranks, here, sends, own)
         if key not in alike:
             work, nic_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0
+            if sends and box.message_s:
+                work = with_messages(work, crossing, box)
             if layout.outer:
                 nic_s = work.cross_s * layout.outer.bits / workload.gradient_bits
                 work = replace(work, cross_s=0.0)

@@ -10,12 +10,13 @@ import pytest
 
 from dcplan.accuracy.calibrate import COPIED, by_source, refit, text
 from dcplan.accuracy.fit import CEILING, KEYS, fit, mape
+from dcplan.accuracy.messages import fitted_message_us
 from dcplan.accuracy.runs import all_runs
 from dcplan.catalog.load import shipped
 from dcplan.training import shapes
 
 if TYPE_CHECKING:
-    from dcplan.catalog.parts import Calibration
+    from dcplan.catalog.parts import Accelerator, Calibration
 
 CALIBRATIONS = cast("dict[str, Calibration]", shipped("calibrations"))
 FITTED = {name: entry for name, entry in CALIBRATIONS.items() if entry.fitted_on}
@@ -75,6 +76,17 @@ def test_a_fit_finds_the_constants_that_made_its_runs() -> None:
     assert found.gemm_efficiency == pytest.approx(0.6, rel=0.01)
     assert found.step_ms == pytest.approx(300, rel=0.05)
     assert mape(made, found) < 0.3
+
+
+def test_what_a_message_costs_is_what_a_fit_gives() -> None:
+    parts = cast("dict[str, Accelerator]", shipped("accelerators"))
+    fitted = [part for part in parts.values() if part.fitted_on]
+    assert fitted
+    for part in fitted:
+        assert part.site_message_us == fitted_message_us(part)
+    assert {name for name, part in parts.items() if part.site_message_us} == {
+        "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7-ironwood"
+    }  # fmt: skip
 
 
 def test_no_efficiency_is_fitted_above_the_ceiling() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from dcplan.model.network import pair
 from dcplan.training.collectives import Group, all_reduce_s, reduce_scatter_s
-from dcplan.training.engine import cross_site_gb
+from dcplan.training.engine import cross_site_gb, step_time
+from dcplan.training.patterns import Collective
 from dcplan.training.step import Layout, Links, Workload
 from dcplan.training.sync import Reduction, Window, across_s, exchange_s
 
@@ -126,3 +128,22 @@ def test_without_overlap_everything_is_exposed_and_nothing_hides_latency() -> No
     work = Reduction(1.0, 0.0, 0.5, 0.25, 100)
     assert across_s(plan, work, Window(9.0, 4.0, 9.0, overlap=False), 2.0) == 1.5
     assert across_s(plan, work, Window(9.0, 4.0, 9.0, overlap=False), math.inf) == math.inf
+
+
+def test_messages_to_other_sites_cost_their_host() -> None:
+    """Two TPU slices and one bucket a layer: 2 messages × layers × what one costs, after all gradients are there."""
+    shares = tuple(share(name, "tpu-v5e", 256) for name in ("a", "b"))
+    load = Workload("job", model("llama3-8b"), 2048, 1024, "bf16", 32, shares)
+    plan = layout(1024, dp=512, sharding=3, shard_size=256, across="dp")
+    near = Links({("a", "b"): math.inf}, {("a", "b"): 0.0})
+
+    def step_s(message_us: float) -> float:
+        changed = tuple(
+            replace(part, accelerator=part.accelerator.model_copy(update={"site_message_us": message_us}))
+            for part in shares
+        )
+        return step_time(replace(load, shares=changed), plan, near).step_s
+
+    assert step_s(700) - step_s(0) == pytest.approx(2 * 32 * 700e-6)
+    pushed = replace(load, collective=Collective("tree"))
+    assert step_time(pushed, plan, near).step_s == pytest.approx(step_time(load, plan, near).step_s, rel=0.01)
