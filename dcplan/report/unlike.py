@@ -1,4 +1,4 @@
-"""Jobs on accelerators that are not alike: what falls on each site, and what equal parts would take."""
+"""Jobs whose sites are not alike, or hold stages: what falls on each site, and what equal parts would take."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _COLUMNS = (
     number_column("layers", "Layers"),
     number_column("microbatch_s", "One", "s"),
     number_column("busy_s", "Busy", "s"),
+    number_column("extra_in_flight", "Ahead"),
     number_column("memory_gb", "Memory", "GB"),
     number_column("capacity_gb", "of", "GB"),
 )
 _EQUAL = "Equal: the step if all had equal parts, so that the oldest sets the pace. "
-_NOTE = (
-    "One: one microbatch in the slowest stage there, forward and backward; busy: all of them; memory: the fullest "
-    "accelerator."
-)
+_ONE = "One: one microbatch in the slowest stage there, forward and backward; busy: all of them; "
+_AHEAD = "ahead: microbatches in flight there because of boundaries between sites; "
+_MEMORY = "memory: the fullest accelerator."
 
 
 def notices(rows: Iterable[PlanRow]) -> Iterator[Notice]:
@@ -53,7 +53,10 @@ def tables(rows: Iterable[PlanRow]) -> Iterator[Table]:
     for row in rows:
         if row.parts:
             jobs.setdefault(row.job, []).append(row)
-    note = _EQUAL + _NOTE if any(row.equal_s is not None for mine in jobs.values() for row in mine) else _NOTE
+    shown = [row for mine in jobs.values() for row in mine]
+    note = _EQUAL if any(row.equal_s is not None for row in shown) else ""
+    staged = any(part.extra_in_flight is not None for row in shown for part in row.parts)
+    note += _ONE + (_AHEAD if staged else "") + _MEMORY
     for i, (job, mine) in enumerate(jobs.items()):
         cells = tuple(cell for row in mine for cell in _rows(row))
         yield Table(f"parts {job}", f"Sites of {job}", _COLUMNS, cells, note="" if i else note)
@@ -71,6 +74,7 @@ def _rows(row: PlanRow) -> Iterator[Row]:
             number(part.layers),
             number(part.microbatch_s),
             number(part.busy_s, 4),
+            number(None) if part.extra_in_flight is None else whole(part.extra_in_flight),
             fixed(part.memory_gb, 1),
             number(part.capacity_gb),
         )

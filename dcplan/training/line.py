@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from dcplan.training.place import places
 from dcplan.training.split import cuts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dcplan.training.machine import Machine
     from dcplan.training.place import Place
     from dcplan.training.step import Layout, Memory, Workload
@@ -114,11 +117,15 @@ def parameters_by_share(
     return tuple(found)
 
 
-def flights_of(layout: Layout, where: tuple[Place, ...], extra: float) -> list[float]:
-    """Microbatches in flight in each stage; `extra`, of all boundaries alike, as many as lie behind it."""
-    behind = [len(where) - 1 - i for i, place in enumerate(where) for _ in range(place.stages)]
-    each = extra / (len(where) - 1) if len(where) > 1 else 0.0
-    return [min(layout.microbatches, layout.pp - s + each * more) for s, more in enumerate(behind)]
+def flights_of(layout: Layout, where: tuple[Place, ...], extra: float | Sequence[float]) -> list[float]:
+    """Microbatches in flight in each stage: p − s, and the extra ones of all boundaries behind it.
+
+    extra: of each boundary; or of all of them together, as many of each.
+    """
+    several = len(where) - 1
+    each = [extra / max(1, several)] * several if isinstance(extra, int | float) else list(extra)
+    behind = [math.fsum(each[i:]) for i, place in enumerate(where) for _ in range(place.stages)]
+    return [min(layout.microbatches, layout.pp - s + more) for s, more in enumerate(behind)]
 
 
 def memory_of(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memory:
@@ -152,9 +159,9 @@ def stage_layers_of(
 
 
 def memories(
-    workload: Workload, layout: Layout, held_by: tuple[StageLayers, ...], extra_in_flight: float
+    workload: Workload, layout: Layout, held_by: tuple[StageLayers, ...], extra_in_flight: float | Sequence[float]
 ) -> tuple[Memory, ...]:
-    """Memory of each stage of a pipeline over sites, on the accelerators of its share."""
+    """Memory of each stage of a pipeline over sites, on the accelerators of its share; extra as of `flights_of`."""
     where = places(workload, layout)
     shares = [place.share for place in where for _ in range(place.stages)]
     flights = flights_of(layout, where, extra_in_flight)

@@ -1,4 +1,4 @@
-"""What falls on each site of a job whose accelerators are not alike: batch or layers, time and memory."""
+"""What falls on each site of a job whose sites are not alike, or are stages: batch or layers, time and memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.training.machine import machines
 from dcplan.training.memory import memory
 from dcplan.training.pipeline import stages
 from dcplan.training.place import places
-from dcplan.training.terms import rounds, step_terms, taken
+from dcplan.training.terms import boundaries_of, rounds, taken
 
 if TYPE_CHECKING:
     from dcplan.training.pipeline import Stage
@@ -37,14 +37,16 @@ class SitePart:
     memory_gb: float
     """Of its fullest accelerator [GB]."""
     capacity_gb: float
+    extra_in_flight: int | None = None
+    """Over pp, microbatches in flight in its stages beyond those of one site: for all boundaries behind them."""
 
 
 def parts(workload: Workload, layout: Layout, links: Links) -> tuple[SitePart, ...]:
-    """Each part in the order of the job; none where all accelerators are alike."""
+    """Each part in the order of the job; none where all are alike, and no pipeline crosses sites."""
+    if layout.across == "pp":
+        return _over_stages(workload, layout, links)
     if len(set(machines(workload))) < 2:
         return ()
-    if layout.across == "pp":
-        return _over_stages(workload, layout, step_terms(workload, layout, links)[1])
     where, boxes = places(workload, layout), machines(workload)
     each, all_ = rounds(workload, layout, where, boxes), taken(workload, layout)
     found = []
@@ -70,12 +72,13 @@ def parts(workload: Workload, layout: Layout, links: Links) -> tuple[SitePart, .
     return tuple(found)
 
 
-def _over_stages(workload: Workload, layout: Layout, extra: int) -> tuple[SitePart, ...]:
+def _over_stages(workload: Workload, layout: Layout, links: Links) -> tuple[SitePart, ...]:
     where, boxes = places(workload, layout), machines(workload)
     held, times = stage_layers_of(workload, layout, where, boxes), line(workload, layout, where, boxes)
-    used = memories(workload, layout, held, extra)
+    extras = [each.extra for each in boundaries_of(workload, layout, where, boxes, links, times)]
+    used = memories(workload, layout, held, extras)
     found, first = [], 0
-    for place in where:
+    for i, place in enumerate(where):
         here = slice(first, first + place.stages)
         first += place.stages
         most: Memory | None = fullest(used[here])
@@ -92,6 +95,7 @@ def _over_stages(workload: Workload, layout: Layout, extra: int) -> tuple[SitePa
                 layout.microbatches * one_s,
                 most.total_gb if most else 0.0,
                 share.accelerator.hbm_gb,
+                sum(extras[i:]),
             )
         )
     return tuple(found)

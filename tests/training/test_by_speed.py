@@ -77,7 +77,21 @@ def test_what_is_alike_is_split_equally() -> None:
     alike = job({"a": ("h100-sxm", 192), "b": ("h100-sxm", 192)}, 768)
     for plan in (OVER_DP, replace(OVER_PP, microbatches=24)):
         assert near(alike, plan) == near(replace(alike, split="equal"), plan)
-        assert parts(alike, plan, no_distance(alike)) == ()
+    assert parts(alike, OVER_DP, no_distance(alike)) == ()
+
+
+def test_each_site_of_a_pipeline_says_what_is_in_flight_and_what_that_takes() -> None:
+    load = job(dict.fromkeys("abc", ("h100-sxm", 128)), 96, "equal")
+    pairs = {("a", "b"): 40.0, ("b", "c"): 10.0, ("a", "c"): 50.0}
+    links = Links(dict.fromkeys(pairs, 400.0), pairs)
+    found, step = parts(load, OVER_PP, links), step_time(load, OVER_PP, links)
+    ahead = [part.extra_in_flight for part in found]
+    assert ahead[0] > ahead[1] > ahead[2] == 0
+    assert [part.layers for part in found] == pytest.approx([26.7, 26.7, 26.7], abs=1.5)
+    assert found[0].memory_gb == pytest.approx(step.memory.total_gb)
+    assert found[0].memory_gb > found[1].memory_gb > found[2].memory_gb
+    few = parts(load, replace(OVER_PP, extra_in_flight=2), links)
+    assert [part.extra_in_flight for part in few] == [4, 2, 0]
 
 
 def test_layers_go_by_speed_as_memory_holds_them() -> None:
