@@ -12,6 +12,8 @@ ROCE_MTU_BYTES = (256, 512, 1024, 2048, 4096)
 """What a RoCE packet may carry (InfiniBand Architecture, path MTU)."""
 TCP_MTU_BYTES = (576, 9216)
 """Least (RFC 791) and largest usual IP packet of TCP."""
+MOST_CODED = 255
+"""Packets of a Reed–Solomon block over bytes."""
 
 
 class Transport(Strict):
@@ -34,9 +36,9 @@ class Transport(Strict):
     """Most bytes of a flow under way without an answer [MB]; without it, as many as it takes."""
     rto_ms: Positive | None = None
     """Time-out after which a lost packet is sent again that no later one gives away [ms]; without it one round trip."""
-    ec_data: Count = 32
+    ec_data: Annotated[int, Field(ge=1, le=254)] = 32
     """Data packets of an erasure-coded block."""
-    ec_parity: Count = 8
+    ec_parity: Annotated[int, Field(ge=1, le=254)] = 8
     """Parity packets of an erasure-coded block: as many lost ones are mended without a round trip."""
     encryption: Literal["none", "macsec", "ipsec", "otnsec"] = "none"
     """Encryption between sites: its bytes in every packet (none for otnsec), and its latency."""
@@ -58,6 +60,8 @@ class Transport(Strict):
                 raise ValueError(f"mtu_bytes of tcp must lie between {TCP_MTU_BYTES[0]} and {TCP_MTU_BYTES[1]}")
             if self.protocol != "tcp" and self.mtu_bytes not in ROCE_MTU_BYTES:
                 raise ValueError(f"mtu_bytes of {self.protocol} must be one of {', '.join(map(str, ROCE_MTU_BYTES))}")
+        if self.ec_data + self.ec_parity > MOST_CODED:
+            raise ValueError(f"ec_data and ec_parity together must not exceed {MOST_CODED}, the length of a code")
         return self
 
     @property

@@ -198,6 +198,7 @@ def test_the_unluckiest_of_several_flows() -> None:
     for mean in (0.5, 4.0):
         drawn = sum(max(poisson(mean) for _ in range(16)) for _ in range(3000)) / 3000
         assert slowest_excess(mean, 16) + mean == pytest.approx(drawn, rel=0.03)
+    assert slowest_excess(0.5, 10**12) < 20  # of a million million draws hardly one has more than 17 losses
     packets, flows, loss = 100, 16, 1e-6
     hit = 1 - (1 - loss) ** (packets * flows)
     assert slowest_excess(packets * loss, flows) + packets * loss == pytest.approx(hit, rel=1e-3)
@@ -219,6 +220,18 @@ def test_erasure_coding_trades_bytes_for_round_trips() -> None:
     assert coded.tail_ms < 1e-3
     assert coded.wire_gb == pytest.approx(0.2 * 40 / 32 * (4096 + 86) / 4096)
     assert coded.usable_gbps == pytest.approx(400 * 32 / 40 * 4096 / (4096 + 86), rel=1e-6)
+
+
+def test_flows_without_a_packet_of_their_own_are_none() -> None:
+    """More flows than packets are as many flows as packets: one lost packet in ten, of three."""
+    for protocol in ("roce-gbn", "roce-sr"):
+        few, many = (
+            one(Transport(protocol=protocol, packet_loss=0.1, flows=n), gb=3 * 4096 / 1e9) for n in (3, 10**12)
+        )
+        assert many.tail_ms == pytest.approx(few.tail_ms, rel=1e-6)
+    hit = 1 - 0.9**3
+    assert one(Transport(packet_loss=1e-9, flows=10**12), gb=3 * 4096 / 1e9).tail_ms == pytest.approx(9.8 * 3e-9)
+    assert few.tail_ms >= 9.8 * hit
 
 
 def test_a_time_out_costs_more_than_a_round_trip() -> None:
@@ -353,6 +366,7 @@ def test_a_pipeline_waits_for_a_microbatch_at_a_time() -> None:
         {"window_mb": 0},
         {"lossless_priorities": 9},
         {"ec_parity": 0},
+        {"protocol": "ec", "ec_data": 200, "ec_parity": 100},
     ],
 )
 def test_nonsense_is_refused(fault: dict[str, object]) -> None:

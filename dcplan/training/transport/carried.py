@@ -98,7 +98,7 @@ def carried(
     usable_gbps = flows * bits / each_s / 1e9 if each_s > 0 else math.inf
     clean_s = tx_s / (1 - transport.packet_loss)
     line = "NIC" if rate_gbps * slowed > nics_gbps else "port" if slowed < 1 else "line"
-    whole = message_gb * 1e9 / form.payload_bytes / flows
+    packets = message_gb * 1e9 / form.payload_bytes
     return Carried(
         ends=ends,
         rate_gbps=rate_gbps,
@@ -112,7 +112,7 @@ def carried(
         goodput_percent=100 * usable_gbps / rate_gbps if 0 < rate_gbps < math.inf else None,
         message_gb=message_gb,
         wire_gb=message_gb / form.share,
-        tail_ms=1e3 * _tail_s(transport, rtt_s, each_s, whole, flows),
+        tail_ms=1e3 * _tail_s(transport, rtt_s, each_s, packets, flows),
         headroom_mb=headroom_mb(transport, rtt_s) if transport.pauses else None,
         reach_km=reach_km(transport) if transport.pauses else None,
     )
@@ -144,17 +144,16 @@ def _packet_s(transport: Transport, tx_s: float, rtt_s: float, window: float) ->
     return selective_repeat_s(data * tx_s, rtt_s, window / data, lost) / data
 
 
-def _tail_s(transport: Transport, rtt_s: float, each_s: float, whole: float, flows: int) -> float:
-    """What losses add to a message of `whole` packets on each flow [s]."""
+def _tail_s(transport: Transport, rtt_s: float, each_s: float, packets: float, flows: int) -> float:
+    """What losses add to a message of so many packets, all flows together [s]; flows without a packet do not count."""
     loss, rto_s = transport.packet_loss, (transport.rto_ms or 0.0) / 1e3
-    if loss <= 0 or whole <= 0 or not math.isfinite(each_s):
+    if loss <= 0 or packets <= 0 or not math.isfinite(each_s):
         return 0.0
+    data = transport.ec_data if transport.protocol == "ec" else 1
+    blocks = packets / data
+    busy = min(flows, math.ceil(blocks))
     if transport.protocol == "roce-gbn":
-        unseen = next(lost_again(loss, min(1.0, whole) * flows), 0.0)
-        return rtt_s * slowest_excess(whole * loss / (1 - loss), flows) + max(0.0, rto_s - rtt_s) * unseen
-    if transport.protocol == "ec":
-        data = transport.ec_data
-        return tail_s(
-            Message(whole / data, each_s * data, flows), rtt_s, rto_s, block_loss(loss, data, transport.ec_parity)
-        )
-    return tail_s(Message(whole, each_s, flows), rtt_s, rto_s, loss)
+        unseen = next(lost_again(loss, busy), 0.0)
+        return rtt_s * slowest_excess(blocks / busy * loss / (1 - loss), busy) + max(0.0, rto_s - rtt_s) * unseen
+    lost = block_loss(loss, data, transport.ec_parity) if transport.protocol == "ec" else loss
+    return tail_s(Message(blocks / busy, each_s * data * busy / flows, busy), rtt_s, rto_s, lost)

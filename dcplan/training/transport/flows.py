@@ -53,6 +53,7 @@ def mathis_s(rtt_s: float, loss: float) -> float:
     return rtt_s * math.sqrt(loss) / MATHIS
 
 
+@lru_cache(maxsize=256)
 def block_loss(loss: float, data: int, parity: int) -> float:
     """Probability that an erasure-coded block lacks more packets than parity mends: P(X > m), X binomial(k + m, p)."""
     if loss <= 0:
@@ -102,5 +103,5 @@ def slowest_excess(mean: float, flows: int) -> float:
         excess += more
         losses += 1
         log_term += math.log(mean / losses)
-        if losses > mean and more < NEGLIGIBLE * max(1.0, excess):
+        if losses > mean and flows * math.exp(log_term) < NEGLIGIBLE:  # what is left of 1 − below is rounding
             return max(0.0, excess - mean)

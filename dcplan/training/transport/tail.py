@@ -79,7 +79,7 @@ def _piece_s(exponent: Callable[[float], float], start: float, end: float) -> fl
     """∫ 1 − exp(−e(y)) dy over a piece in which e is linear; asked inside it, for e jumps at its ends."""
     long = end - start
     near, far = exponent(start + long / 4), exponent(end - long / 4)
-    first, last = 1.5 * near - 0.5 * far, 1.5 * far - 0.5 * near
+    first, last = max(0.0, 1.5 * near - 0.5 * far), max(0.0, 1.5 * far - 0.5 * near)
     if abs(last - first) < NEARLY_LEVEL:
         return long * -math.expm1(-(near + far) / 2)
     return long * (1 - (math.exp(-first) - math.exp(-last)) / (last - first))
