@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.model.states import HEALTHY
+from dcplan.training.cross_layers import SPANNING
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
 from dcplan.training.goodput.chain import Goodput, goodput
 from dcplan.training.goodput.joined import losses_of
@@ -101,7 +102,9 @@ def _collective(load: Workload, layout: Layout) -> str:
 
 
 def _equal_s(load: Workload, layout: Layout, links: Links) -> float | None:
-    return step_time(replace(load, split="equal"), layout, links).step_s if by_speed(load) else None
+    if not by_speed(load) or layout.across in SPANNING:
+        return None
+    return step_time(replace(load, split="equal"), layout, links).step_s
 
 
 def _transport(load: Workload, layout: Layout, seen: Sequence[tuple[str, Links]]) -> tuple[Carried, ...]:
