@@ -49,8 +49,8 @@ def efficiency(cycle: Cycle) -> float:
     segments of length L = τ + δ make a round of E = (Π φ_i(μ)^−1 − 1) (1/μ + D + P + (e^((λ+μ)R) − 1)(1/(λ+μ) + D)),
     φ(s) = e^(−(λ+s)L) / (1 − ρ(s) λ (1 − e^(−(λ+s)L))/(λ+s)) the transform of the time of a segment, ρ(s) that of a
     recovery. 0 where the exponents pass what can be computed: the run never gets on.
-    Source: Daly 2006, Future Generation Computer Systems 22, complete model, for one kind; the rounds follow by the same
-    argument, and a simulation in the tests agrees.
+    Source: Daly 2006, Future Generation Computer Systems 22, the complete model, for one kind; the rounds follow by
+    the same argument, and a simulation in the tests agrees.
     """
     if math.isinf(cycle.interval_s):
         return 1.0 if cycle.rate_per_s + cycle.far_rate_per_s <= 0 else 0.0
