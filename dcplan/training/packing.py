@@ -96,22 +96,41 @@ def trips(packing: Packing) -> tuple[tuple[Pair, ...], ...]:
 def among(packing: Packing, sites: Sequence[SiteId]) -> Packing:
     """The packing where only these sites are left: what was below a lost site goes on to the one above it.
 
-    In place of a lost root its first child is one.
+    In place of a lost root each of its children is one, of an equal part: direct exchange stays direct exchange.
     """
-    return tuple(_spliced(tree, frozenset(sites)) for tree in packing)
+    left = frozenset(sites)
+    return tuple(part for tree in packing for part in _spliced(tree, [site for site in _all(tree) if site not in left]))
 
 
-def _spliced(tree: Tree, left: frozenset[SiteId]) -> Tree:
-    parent, root = dict(tree.above), tree.root
-    for lost in [site for site in (root, *parent) if site not in left]:
-        below = [site for site, above in parent.items() if above == lost]
-        above = parent.pop(lost, None)
-        if above is None:
-            root, *below = below
-            parent.pop(root)
-            above = root
-        parent.update(dict.fromkeys(below, above))
-    return replace(tree, root=root, above=tuple(parent.items()))
+def _all(tree: Tree) -> tuple[SiteId, ...]:
+    return (tree.root, *(site for site, _ in tree.above))
+
+
+def _spliced(tree: Tree, lost: Sequence[SiteId]) -> Packing:
+    if not lost:
+        return (tree,)
+    gone, *later = lost
+    parent = dict(tree.above)
+    above, below = parent.pop(gone, None), [site for site, over in tree.above if over == gone]
+    if above is not None:
+        kept = replace(tree, above=_ordered(tree.root, parent | dict.fromkeys(below, above)))
+        return _spliced(kept, later)
+    rest = {site: over for site, over in parent.items() if site not in below}
+    heirs = (
+        Tree(tree.share / len(below), heir, _ordered(heir, dict.fromkeys(set(below) - {heir}, heir) | rest))
+        for heir in below
+    )
+    return tuple(part for heir in heirs for part in _spliced(heir, later))
+
+
+def _ordered(root: SiteId, parent: Mapping[SiteId, SiteId]) -> tuple[tuple[SiteId, SiteId], ...]:
+    """The links of a tree from its root down, by name."""
+    found, waiting = list[tuple[SiteId, SiteId]](), [root]
+    for here in waiting:
+        below = sorted(site for site, over in parent.items() if over == here)
+        found += [(site, here) for site in below]
+        waiting += below
+    return tuple(found)
 
 
 def faults(packing: Packing, sites: Sequence[SiteId]) -> str:

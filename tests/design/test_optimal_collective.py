@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dcplan.design.optimal_collective import EVERY_TREE, MOST_PACKINGS, packings
 from dcplan.model.network import pair
 from dcplan.training.packing import Packing, among, faults, rooted, shares, trips
-from dcplan.training.patterns import KINDS, Collective, pattern
+from dcplan.training.patterns import KINDS, Collective, as_trees, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,6 +138,16 @@ def test_what_is_left_of_a_packing_sums_among_the_sites_that_are_left(
         fewer = among(packing, left)
         assert faults(fewer, left) == ""
         assert sum(shares(fewer).values()) == pytest.approx(len(left) - 1)
+
+
+@pytest.mark.parametrize("n", range(3, 7))
+def test_direct_exchange_stays_direct_exchange_where_sites_are_lost(n: int) -> None:
+    ms = tuple((ends, 1.0) for ends in combinations(SITES[:n], 2))
+    stars = as_trees(pattern(Collective("direct", ms), tuple(SITES[:n])), dict(ms))
+    for lost in range(n - 1):
+        left = tuple(SITES[lost:n])
+        expected = pattern(Collective("direct", ms), left).share
+        assert shares(among(stars, left)) == pytest.approx(dict(expected))
 
 
 def test_trees_are_told_from_what_is_none() -> None:
