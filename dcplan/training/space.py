@@ -106,7 +106,8 @@ def _of_sizes(
     for ep in space.values("ep", _ep(workload, [here * cp for here in ranks])):
         for virtual_stages in space.values("virtual_stages", _virtual_stages(workload, across, pp)):
             wanted = replace(layout, ep=ep, virtual_stages=virtual_stages)
-            for chosen in _chosen(workload, space, wanted, FREE):
+            trouble = uneven(wanted, workload)
+            for chosen in [trouble] if trouble else _chosen(workload, space, wanted, FREE):
                 if isinstance(chosen, Misfit):
                     yield chosen
                     continue
@@ -116,9 +117,8 @@ def _of_sizes(
 
 def _chosen(workload: Workload, space: Space, layout: Layout, keys: tuple[str, ...]) -> Iterator[Layout | Misfit]:
     """The layout with every value of every choice; one that changes nothing has its default, whatever is pinned."""
-    trouble = uneven(layout, workload)
-    if trouble or not keys:
-        yield trouble or layout
+    if not keys:
+        yield layout
         return
     key, *rest = keys
     usual = [getattr(DEFAULT, key)]
@@ -129,7 +129,12 @@ def _chosen(workload: Workload, space: Space, layout: Layout, keys: tuple[str, .
     else:
         values = space.values(key, [1, 3] if key == "sharding" and layout.pp == 1 else usual)
     for value in values:
-        yield from _chosen(workload, space, replace(layout, **{key: value}), tuple(rest))
+        changed = layout if value == getattr(layout, key) else replace(layout, **{key: value})
+        trouble = None if changed is layout else uneven(changed, workload)
+        if trouble:
+            yield trouble
+        else:
+            yield from _chosen(workload, space, changed, tuple(rest))
 
 
 def _recompute(workload: Workload, space: Space) -> list[tuple[str, ...]]:
@@ -145,7 +150,10 @@ def _of_microbatches(
 ) -> Iterator[Layout | Misfit]:
     """Of each size of a microbatch the first recompute that fits, up to the first size that does not fit."""
     for microbatch in space.values("microbatch", [1, 2, 4, MOST_MICROBATCH]):
-        microbatches = workload.batch // (layout.dp * microbatch)
+        microbatches, rest = divmod(workload.batch, layout.dp * microbatch)
+        if rest or not microbatches:
+            yield Misfit("", "batch", "")
+            return
         for value in recompute:
             wanted = replace(layout, microbatch=microbatch, microbatches=microbatches, recompute=value)
             found = checked(wanted, workload)
