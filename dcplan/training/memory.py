@@ -39,8 +39,11 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     that split the backward pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and
     gradients twice; its copies are ranks of the sharding group.
     """
-    stages = range(len(stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)))
-    return max([kind_memory(workload, layout, i, extra_in_flight) for i in stages], key=attrgetter("total_gb"))
+    kinds = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)
+    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)
+    stages = zip(kinds, parameters, held_microbatches(layout, extra_in_flight), strict=False)  # two kinds if folded
+    share = smallest(workload)
+    return max([_weighed(workload, layout, *stage, share) for stage in stages], key=attrgetter("total_gb"))
 
 
 def fits(used: Memory) -> bool:

@@ -84,7 +84,12 @@ def device_layers(model: ModelShape, pp: int, virtual_stages: int, schedule: str
     """
     if not schedules.folds(schedule):
         return stage_layers(model, pp, virtual_stages)
-    first, *inner, last = stage_layers(model, pp * schedules.chunks(schedule), 1)
+    return _folded(model.layers, shapes.moe_layers(model), pp, schedule)
+
+
+@lru_cache(maxsize=1024)
+def _folded(layers: int, moe: int, pp: int, schedule: str) -> tuple[StageLayers, ...]:
+    first, *inner, last = _stage_layers(layers, moe, pp * schedules.chunks(schedule), 1)
     copies = schedules.copies(schedule)
     ends = StageLayers(copies, first.dense + last.dense, first.moe + last.moe, embedding=True, head=True)
     pairs = [replace(kind, stages=copies * kind.stages / 2, dense=2 * kind.dense, moe=2 * kind.moe) for kind in inner]

@@ -107,8 +107,10 @@ def _over_ranks(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
 ) -> Terms:
     replicas, crossing = replicas_of(workload, layout, where, boxes), across_sites(workload, layout, where)
-    slow = max((replica for _, replica in replicas), key=_total_s)
-    fast = min((replica for _, replica in replicas), key=_total_s)
+    slow = fast = replicas[0][1]
+    if any(replica is not slow for _, replica in replicas):
+        slow = max((replica for _, replica in replicas), key=_total_s)
+        fast = min((replica for _, replica in replicas), key=_total_s)
     computed_s, latency_s = _total_s(slow), crossing.waits_s(links.latency_ms)
     pairs = gradient_pairs(workload, layout, where)
     if layout.outer is None:
