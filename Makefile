@@ -39,7 +39,7 @@ accept: install  ## long proofs and accuracy on all records; SNDLIB=folder adds 
 
 gnpy: .venv-gnpy/bin/gnpy-transmission-example  ## install GNPy into .venv-gnpy, to compare with
 
-bench: install gnpy  ## designs beside the plain ILP, light beside GNPy, candidate lightpaths of 100 sites
+bench: install gnpy  ## searches of plans, designs beside the plain ILP, light beside GNPy, lightpaths of 100 sites
 	@$(BIN)/python -m tests.bench
 
 golden: install  ## rewrite golden files; read the diff before committing

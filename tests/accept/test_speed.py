@@ -1,4 +1,4 @@
-"""Speed, on a quiet machine: beside GNPy and beside the plain ILP in one run, and all lightpaths of a continent."""
+"""Speed, on a quiet machine: beside GNPy and the plain ILP in one run, searches of plans, lightpaths of a continent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.bench.__main__ import continent
 from tests.bench.lines import GNPY, compared
+from tests.bench.searching import CASES, Case, evaluation, searched
 from tests.bench.survivable import compared as designed
 
 
@@ -36,3 +37,20 @@ def test_thirty_sites_beside_the_ilp_of_all_states() -> None:
     found = designed("dci_30_1")
     print(found.said)
     assert found.ratio >= 20 or not found.finished
+
+
+@pytest.mark.accept
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.model)
+def test_a_search_over_every_choice(case: Case) -> None:
+    found = searched(case)
+    print(found.said)
+    assert found.fitting > 1000
+    assert found.took_s < case.most_s
+
+
+@pytest.mark.accept
+def test_one_evaluation_in_a_search() -> None:
+    """A hundred times less than what Calculon took."""
+    each_ms, said = evaluation(CASES[0])
+    print(said)
+    assert each_ms <= 0.1

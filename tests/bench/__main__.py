@@ -1,4 +1,4 @@
-"""`make bench`: candidate lightpaths of a continent, designs beside the plain ILP, light beside GNPy, in one run."""
+"""`make bench`: searches of plans, lightpaths of a continent, designs beside the plain ILP, light beside GNPy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dcplan.optics.line import design_lines
 from dcplan.optics.screen import screen
 from tests.bench.continental import continental
 from tests.bench.lines import CHANNELS, GNPY, SPAN_KM, SPANS, WIDTH_GHZ, compared
+from tests.bench.searching import CASES, evaluation, searched
 from tests.bench.survivable import MESHES
 from tests.bench.survivable import compared as designed
 
@@ -35,6 +36,8 @@ def continent() -> tuple[float, str]:
 
 def main() -> int:
     """Print all."""
+    for case in CASES:
+        sys.stdout.write(f"{searched(case).said}\n{evaluation(case)[1]}\n")
     sys.stdout.write(continent()[1] + "\n")
     for name in MESHES:
         sys.stdout.write(designed(name).said + "\n")
