@@ -53,7 +53,7 @@ def about_layout(load: Workload, layout: Layout) -> Iterator[Assumption]:
     if layout.paired or (layout.schedule == "dualpipe" and layout.ep > 1):
         text = "20 of 132 cores drive expert exchange while the others compute"
         yield Assumption(f"schedule of {load.job}", text, "DeepSeek-V3 report, section 3.2.2, for H800", "medium")
-    if layout.optimizer_offload_percent:
+    if layout.optimizer_offload_percent or (layout.outer and layout.outer.state_in_host):
         for name, part in {share.accelerator_id: share.accelerator for share in load.shares}.items():
             host = host_of(part)
             text = (

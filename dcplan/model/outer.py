@@ -38,6 +38,8 @@ class OuterSteps(Strict):
     """Streaming: whole steps that a site trains on before it waits for what it has sent; without it, one."""
     pattern: Literal["strided", "sequential"] = "strided"
     """Streaming: layers of a fragment; strided, one in as many as there are fragments; sequential, neighbours."""
+    state_in_host: bool = False
+    """Streaming: outer weights and momentum lie in the host, and come in for the fragment that is taken over."""
     tiers: Annotated[list[ServerTier], Field(min_length=1)] | None = None
     """Parameter servers, tier by tier from the sites up; the last one is a single server."""
     staleness_kappa: NotNegative | None = None
@@ -51,7 +53,7 @@ def misplaced(sync: Sync, outer: OuterSteps | None) -> str:
         return f"sync: {sync} asks for outer" if sync in OUTER_SYNC else ""
     if sync not in OUTER_SYNC:
         return f"outer goes with sync: local-sgd, streaming or parameter-server, not with {sync}"
-    streaming = {"fragments", "overlap_steps", "pattern"} & outer.model_fields_set
+    streaming = {"fragments", "overlap_steps", "pattern", "state_in_host"} & outer.model_fields_set
     if streaming and sync != "streaming":
         return f"outer.{min(streaming)} goes with sync: streaming, not with {sync}"
     if sync == "parameter-server":
@@ -76,6 +78,8 @@ def _fragments_misplaced(outer: OuterSteps, every_steps: int) -> str:
         return "one fragment without overlap is sync: local-sgd"
     if outer.fragments == 1 and "pattern" in outer.model_fields_set:
         return "outer.pattern has no effect with one fragment"
+    if outer.fragments == 1 and outer.state_in_host:
+        return "outer.state_in_host has no effect with one fragment, which is all of the state"
     return NOTHING_LATE if outer.staleness_kappa is not None and not overlap else ""
 
 

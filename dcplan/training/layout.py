@@ -39,6 +39,13 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     return _few_by_speed(whole, workload) or _in_memory(whole, workload)
 
 
+def _offloaded(layout: Layout) -> str:
+    """What lies in the host."""
+    adam = f"{layout.optimizer_offload_percent:g} % of the optimizer" if layout.optimizer_offload_percent else ""
+    outer = "the state of outer steps" if layout.outer and layout.outer.state_in_host else ""
+    return " and ".join(part for part in (adam, outer) if part)
+
+
 def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
     boundaries = len(workload.shares) - 1 if layout.across == "pp" else 0
     used = memory_of(workload, layout, (layout.extra_in_flight or 0) * boundaries)
@@ -46,7 +53,7 @@ def _in_memory(layout: Layout, workload: Workload) -> Layout | Misfit:
         return Misfit(
             layout.name,
             "memory",
-            f"{layout.optimizer_offload_percent:g} % of the optimizer needs {used.host_gb:.1f} GB of the host, "
+            f"{_offloaded(layout)} needs {used.host_gb:.1f} GB of the host, "
             f"{USABLE * (used.host_capacity_gb or 0):.1f} of {used.host_capacity_gb:g} GB can be filled",
             used.total_gb,
         )

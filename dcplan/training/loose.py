@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dcplan.training.outer import host_bytes
 from dcplan.training.quality import of_outer_steps, of_servers
 from dcplan.training.streaming import Passes, fragments, waits_s
 from dcplan.training.sync import across_s, exchange_s, gradient_gb, inside_s
@@ -33,6 +34,8 @@ class Worker:
     window: Window
     nic_s: float
     """One whole exchange of outer gradients, as far as the NICs are concerned [s]."""
+    state_s: float = 0.0
+    """From the host and back, all state of outer steps [s]; 0 where it is on the accelerators."""
 
 
 def outer_gb(workload: Workload, outer: Outer) -> float:
@@ -91,7 +94,8 @@ def waits(
     local-sgd: all parameters after the last backward pass of H steps, hidden as gradients are in each step of a
     hierarchical plan, so that H = 1 is one; the tail and the latency are not.
     streaming: see `streaming.waits_s`; a layer takes as long as its part of the links, or of its stage's NICs. What
-    goes on inside the site meanwhile has NICs of its own.
+    goes on inside the site meanwhile has NICs of its own. A fragment whose state is in the host is taken over only
+    when that has come and gone.
     """
     every, whole = outer.every_steps, {ends: size * outer.every_steps for ends, size in pairs.items()}
     links_s = exchange_s(whole, links)
@@ -103,7 +107,8 @@ def waits(
     passes = Passes(layers, stages * worker.window.forward_s, stages * worker.window.backward_s, worker.step_s)
     layer_s = max(links_s, stages * worker.nic_s) / layers
     parts = fragments(layers, outer.fragments, outer.pattern)
-    waited_s = waits_s(passes, every, parts, outer.overlap_steps, layer_s, latency_s)
+    late_s = latency_s + worker.state_s / outer.fragments
+    waited_s = waits_s(passes, every, parts, outer.overlap_steps, layer_s, late_s)
     return Waits(fragments_s=waited_s, layer_s=layer_s)
 
 
@@ -114,6 +119,11 @@ def with_servers_s(
     own, batch = own_steps_s(outer, workers), batches(layout, workers)
     slowed = slowed_s(outer, own, outer_gb(workload, outer), links)
     return mean_step_s(own, batch), mean_step_s(slowed, batch)
+
+
+def host_s(outer: Outer, parameters: float, link: float) -> float:
+    """All state of outer steps from the host and back [s]: 2 × 8 B × parameters / link, link in bytes/s each way."""
+    return 2 * host_bytes(outer) * parameters / link
 
 
 def server_pairs(

@@ -9,7 +9,7 @@ from dcplan.training import schedules, shapes
 from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
 from dcplan.training.offload import KEPT_BYTES
-from dcplan.training.outer import state_bytes
+from dcplan.training.outer import host_bytes, state_bytes
 from dcplan.training.pipeline import device_layers, held, layer_sizes, stage_parameters
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
@@ -163,6 +163,7 @@ def _weighed(
         working += _gathered_bytes(workload, layout.tile)
     offloaded = layout.optimizer_offload_percent / 100
     optimizer_bytes = OPTIMIZER_BYTES * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
+    host_each = KEPT_BYTES * offloaded + host_bytes(layout.outer)
     stepped, part = spread if layout.sharding >= 1 else whole, share.accelerator
     if kind.head:  # logits in bf16 and fp32
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
@@ -172,8 +173,8 @@ def _weighed(
         optimizer_gb=optimizer_bytes * stepped / 1e9,
         activations_gb=(activations + working) / 1e9,
         capacity_gb=part.hbm_gb,
-        host_gb=KEPT_BYTES * offloaded * stepped / 1e9,
-        host_capacity_gb=part.host_memory_gb if offloaded else None,
+        host_gb=host_each * stepped / 1e9,
+        host_capacity_gb=part.host_memory_gb if host_each else None,
     )
 
 

@@ -26,7 +26,12 @@ def optimizer_s(workload: Workload, layout: Layout, box: Machine, own: tuple[flo
     """
     offloaded = layout.optimizer_offload_percent / 100
     traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
+    parameters = stepped_here(workload, layout, own)
+    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))
+
+
+def stepped_here(workload: Workload, layout: Layout, own: tuple[float, float] | None = None) -> float:
+    """Parameters whose optimizer state one accelerator has: those that it holds over the ranks that share them."""
     shared, experts = own or local_parameters(workload, layout)
     shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
-    parameters = shared / shards + experts / max(1, shards // layout.ep)
-    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))
+    return shared / shards + experts / max(1, shards // layout.ep)

@@ -47,6 +47,8 @@ class Outer:
     """τ: whole steps that a site goes on before it waits for what was sent."""
     pattern: str = "strided"
     """Layers of a fragment: strided, every P-th; sequential, neighbours."""
+    state_in_host: bool = False
+    """Outer weights and momentum are in the host; one fragment's at a time is on the accelerators."""
     tiers: tuple[Tier, ...] = ()
     """Parameter servers, those that sites push to first."""
     staleness_kappa: float | None = None
@@ -63,13 +65,20 @@ def state_bytes(sync: str, outer: Outer | None) -> float:
 
     Outer weight and momentum, 8 B. While a site goes on training, outer gradients under way have a buffer of their own,
     4 B of the fragments in flight; otherwise they use that of the gradients. With parameter servers: `SERVED_BYTES`.
-    With Adam's 12 B that is 5/3 of a data parallel rank in fp32 (Streaming DiLoCo, section 2.5).
+    With Adam's 12 B that is 5/3 of a data parallel rank in fp32 (Streaming DiLoCo, section 2.5). With the state in the
+    host one fragment's is here, as it says there.
     """
     if outer is None:
         return 0.0
     if sync == "parameter-server":
         return SERVED_BYTES
-    return OUTER_BYTES + (4 * in_flight(outer) / outer.fragments if outer.overlap_steps else 0.0)
+    here = OUTER_BYTES / (outer.fragments if outer.state_in_host else 1)
+    return here + (4 * in_flight(outer) / outer.fragments if outer.overlap_steps else 0.0)
+
+
+def host_bytes(outer: Outer | None) -> float:
+    """Bytes per parameter that lie in the host for outer steps, spread in the same way."""
+    return OUTER_BYTES if outer and outer.state_in_host else 0.0
 
 
 def traffic_bytes(sync: str, outer: Outer | None) -> float:

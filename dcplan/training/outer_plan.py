@@ -34,7 +34,7 @@ def outer_of(sync: str, asked: OuterSteps | None, workload: Workload) -> Outer |
         return Outer(every, bits, staleness_kappa=kappa)
     count = asked.fragments or default_fragments(workload.model.layers, every)
     overlap = 1 if asked.overlap_steps is None else asked.overlap_steps
-    return Outer(every, bits, count, overlap, asked.pattern, staleness_kappa=kappa)
+    return Outer(every, bits, count, overlap, asked.pattern, asked.state_in_host, staleness_kappa=kappa)
 
 
 def outer_trouble(layout: Layout, workload: Workload) -> Misfit | None:

@@ -13,10 +13,10 @@ from dcplan.training.collectives import group
 from dcplan.training.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
 from dcplan.training.in_flight import Way, hidden
 from dcplan.training.line import by_speed, line, parameters_by_share, room
-from dcplan.training.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
+from dcplan.training.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
 from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.optimizer import optimizer_s
+from dcplan.training.optimizer import optimizer_s, stepped_here
 from dcplan.training.pipeline import Stage, idle_s, stages
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
@@ -101,6 +101,8 @@ class Replica:
     """In its step."""
     outer_nic_s: float = 0.0
     """One exchange of outer gradients through its NICs [s]."""
+    outer_state_s: float = 0.0
+    """State of outer steps from the host and back [s]."""
 
 
 def _over_ranks(
@@ -148,14 +150,17 @@ def replicas_of(
         here, sends = ranks[site], pushes or crossing.sends(site)
         key = (box, place.ranks, here, sends, own)
         if key not in alike:
-            work, nic_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0
+            work, nic_s, state_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0, 0.0
+            if layout.outer:
+                work = replace(work, cross_s=work.cross_s * layout.outer.bits / workload.gradient_bits)
             if sends and box.message_s:
                 work = with_messages(work, crossing, box)
             if layout.outer:
-                nic_s = work.cross_s * layout.outer.bits / workload.gradient_bits
-                work = replace(work, cross_s=0.0)
+                nic_s, work = work.cross_s, replace(work, cross_s=0.0)
+                state_s = host_s(layout.outer, stepped_here(workload, layout), box.host.link)
             mine = layout if own == layout.microbatches else replace(layout, microbatches=own)
-            alike[key] = replica_of(workload, mine, place, box, stages(workload, layout, box), work, nic_s)
+            made = replica_of(workload, mine, place, box, stages(workload, layout, box), work)
+            alike[key] = replace(made, outer_nic_s=nic_s, outer_state_s=state_s)
         found.append((site, alike[key]))
     return found
 
@@ -167,8 +172,8 @@ def workers_of(replicas: list[tuple[SiteId, Replica]], where: tuple[Place, ...])
         slowest[site] = max(slowest.get(site, replica), replica, key=_total_s)
         taken_here[site] = taken_here.get(site, 0) + place.ranks * replica.microbatches
     return {
-        site: Worker(_total_s(replica), taken_here[site], replica.work, replica.window, replica.outer_nic_s)
-        for site, replica in slowest.items()
+        site: Worker(_total_s(one), taken_here[site], one.work, one.window, one.outer_nic_s, one.outer_state_s)
+        for site, one in slowest.items()
     }
 
 
@@ -212,7 +217,6 @@ def replica_of(
     box: Machine,
     kinds: tuple[Stage, ...],
     work: Reduction,
-    outer_nic_s: float = 0.0,
     own: tuple[float, float] | None = None,
 ) -> Replica:
     """One data parallel rank on a share with these stages."""
@@ -230,7 +234,7 @@ def replica_of(
         optimizer_s=optimizer_s(workload, layout, box, own),
         fixed_s=box.step_s,
     )
-    return Replica(terms, work, window, layout.microbatches, outer_nic_s)
+    return Replica(terms, work, window, layout.microbatches)
 
 
 def _over_stages(

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time, without_sites
+from dcplan.training.machine import machines
 from dcplan.training.memory import memory
-from dcplan.training.outer import Outer, Tier
+from dcplan.training.outer import Outer, Tier, state_bytes
 from dcplan.training.patterns import DIRECT, KINDS, Collective
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.links import messages_gb
@@ -165,6 +166,27 @@ def test_outer_state_is_five_thirds_of_parameters_and_adam() -> None:
     streamed = memory(load, replace(plan, sync="streaming", outer=Outer(100, 16, 50, 4)))
     # two fragments of fifty under way, 4 bytes each
     assert streamed.optimizer_gb / plain.optimizer_gb == pytest.approx((20 + 4 * 2 / 50) / 12)
+
+
+def test_state_in_the_host_is_there_and_one_fragment_of_it_here() -> None:
+    """Streaming DiLoCo, section 2.5: 100 billion parameters in 36 fragments of three layers, 20 GB beside 1,117."""
+    load, plan = job(TWO, Outer(100, 16, 50, 4), "streaming")
+    away = replace(plan, outer=Outer(100, 16, 50, 4, state_in_host=True))
+    here, there = memory(load, plan), memory(load, away)
+    assert there.host_gb == pytest.approx(8 / 12 * memory(load, replace(plan, outer=None)).optimizer_gb)
+    assert here.host_gb == 0
+    assert here.optimizer_gb - there.optimizer_gb == pytest.approx(49 / 50 * there.host_gb)
+    assert state_bytes("streaming", Outer(100, 16, 36, 0, state_in_host=True)) * 100 == pytest.approx(20, rel=0.12)
+    view = links(load, 200, 5)
+    assert step_time(load, away, view).step_s >= step_time(load, plan, view).step_s
+    slow = Outer(50, 16, 50, 0, state_in_host=True)
+    waits = [
+        step_time(load, replace(plan, outer=one), view).terms.sync_s
+        for one in (slow, replace(slow, state_in_host=False))
+    ]
+    held = there.host_gb / 8 * 1e9  # parameters of one accelerator
+    link = machines(load)[0].host.link
+    assert 0 < waits[0] - waits[1] <= 2 * 8 * held / link / 50 * (1 + 1e-9)
 
 
 def test_a_lost_site_leaves_the_others_training() -> None:

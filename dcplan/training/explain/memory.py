@@ -17,7 +17,7 @@ from dcplan.training.memory import (
     layer_bytes,
 )
 from dcplan.training.offload import KEPT_BYTES
-from dcplan.training.outer import state_bytes
+from dcplan.training.outer import host_bytes, state_bytes
 from dcplan.training.pipeline import device_layers, held
 from dcplan.training.place import crossings
 from dcplan.training.precision import PRECISIONS
@@ -95,8 +95,8 @@ def _optimizer(stage: Stage) -> Worked:
 
 
 def _host(stage: Stage) -> Worked:
-    offloaded = stage.of.layout.optimizer_offload_percent / 100
-    return _spread(stage, KEPT_BYTES * offloaded, 1, "Adam and gradient that are offloaded") if offloaded else NOTHING
+    each = KEPT_BYTES * stage.of.layout.optimizer_offload_percent / 100 + host_bytes(stage.of.layout.outer)
+    return _spread(stage, each, 1, "Adam and gradient that are offloaded, state of outer steps") if each else NOTHING
 
 
 def _held(stage: Stage, since: int) -> tuple[tuple[float, int], tuple[float, int]]:
