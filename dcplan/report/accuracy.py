@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dcplan.report.sheet import Row
 
 _SETS = (
-    text_column("name", "Set", 16),
+    text_column("name", "Set", 0),
     text_column("quantity", "What", 8),
     text_column("used_for", "Used for"),
     number_column("n", "n"),
@@ -37,6 +37,7 @@ _SETS = (
     number_column("calculon_worst", "its worst"),
     text_column("confidence", "Trust"),
     Column("title", "Runs", wrap=20),
+    text_column("error_unit", "Errors in"),
 )
 _NOTE = (
     "Predicted over published, minus one; pt: points, where what is published is itself in %. Mean: of absolute errors "
@@ -93,6 +94,7 @@ def _line(one: Comparison, found: Figures, calculon: Figures | None, used_for: s
         _signed(calculon.worst, unit) if calculon else fixed(None, 1),
         say(one.confidence),
         say(one.title),
+        say(unit),
     )
 
 

@@ -117,6 +117,7 @@ def test_the_command_says_it_all_and_quotes_sources(capsys: pytest.CaptureFixtur
     sets, fact = shown["tables"]["sets"]["rows"], shown["facts"][0]
     assert sum(row["n"] for row in sets) == fact["rows"] == fact["tested"] + fact["fitted"]
     assert {row["used_for"] for row in sets} == {"fitted", "test"}
+    assert {row["error_unit"] for row in sets} == {"%", "pt"}
     for name, group in run_sets().items():
         table = shown["tables"][f"rows {name}"]
         assert [row["id"] for row in table["rows"]] == list(group.runs)
