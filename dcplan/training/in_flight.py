@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 SAME = 1e-12
 """Steps closer than this are the same."""
+EVERY_COUNT = 33
+"""Counts below this are all compared, above it the powers of two."""
+SHORT = 20_000
+"""Stages times microbatches times counts up to which they are."""
 
 Way = tuple[int, float, float]
 """Of a boundary: stages before it, delay and transfer [s]."""
@@ -23,15 +27,17 @@ def hidden(
 ) -> tuple[Boundary, ...]:
     """The boundaries, each with the extra microbatches in flight that it takes, `most` at most.
 
-    The same for all of 0, 1, 2, 4, … and `most` are tried until nothing can be faster, those first that hide each delay
-    by itself, ceil(2 d / t); the choice does not depend on rate or latency otherwise, so that the step never rises with
-    rate and never falls with latency. Then each boundary gets as few as make no difference.
+    The same for all boundaries: what hides each delay by itself, ceil(2 d / t), or `most` where that is less; and where
+    that is not as fast as can be, the fastest of 0, 1, 2, … to `most`. These do not depend on rate or latency, so that
+    the step never rises with rate and never falls with latency. Of long pipelines and many microbatches, where the
+    first of them weigh nothing, only the two are compared. Then each boundary gets no more than hides it where that
+    makes no difference.
     """
     if any(math.isinf(delay) for _, delay, _ in ways):
         return _with(ways, [most] * len(ways))
     period_s = max(f + b for f, b in zip(forward_s, backward_s, strict=True))
     wanted = [to_hide(delay, period_s) for _, delay, _ in ways]
-    counts = sorted({0, most, *(2**k for k in range(most.bit_length()) if 2**k < most)})
+    counts = sorted({most, *range(min(most, EVERY_COUNT)), *(2**k for k in range(most.bit_length()) if 2**k < most)})
     first = next((count for count in counts if count >= max(wanted)), most)
     least_s = _least_s(forward_s, backward_s, ways, m)
 
@@ -40,15 +46,12 @@ def hidden(
 
     best, chosen = took_s([first] * len(ways)), first
     if best > least_s * (1 + SAME):
-        best, chosen = min((took_s([count] * len(ways)), count) for count in counts)
+        tried = counts if m * len(forward_s) * len(counts) <= SHORT else [first, most]
+        best, chosen = min((took_s([count] * len(ways)), count) for count in tried)
     fewer = [min(chosen, want) for want in wanted]
-    if took_s(fewer) <= best * (1 + SAME):
+    if abs(took_s(fewer) - best) <= best * SAME:  # faster would be better here, and no longer so with less rate
         return _with(ways, fewer)
-    low, high = 0, chosen
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if took_s([middle] * len(ways)) <= best * (1 + SAME) else (middle + 1, high)
-    return _with(ways, [low if took_s([low] * len(ways)) <= best * (1 + SAME) else chosen] * len(ways))
+    return _with(ways, [chosen] * len(ways))
 
 
 def _with(ways: Sequence[Way], extras: Sequence[int]) -> tuple[Boundary, ...]:
@@ -56,11 +59,15 @@ def _with(ways: Sequence[Way], extras: Sequence[int]) -> tuple[Boundary, ...]:
 
 
 def _least_s(forward_s: Sequence[float], backward_s: Sequence[float], ways: Sequence[Way], m: int) -> float:
-    """No number in flight is faster: each stage works on all microbatches, from when one comes until the last goes."""
+    """No number in flight is faster [s].
+
+    Each stage works on all microbatches, from when one comes until the last goes; and the last of them goes over each
+    boundary behind all others, and through all stages forth and back besides.
+    """
     delay = {upstream: delay for upstream, delay, _ in ways}
     before = least = 0.0
     for s, (f, b) in enumerate(zip(forward_s, backward_s, strict=True)):
         before += 2 * delay.get(s, 0.0)
         least = max(least, before + m * (f + b))
         before += f + b
-    return least
+    return max(least, before + (m - 1) * max(transfer for _, _, transfer in ways))
