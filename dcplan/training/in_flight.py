@@ -11,7 +11,7 @@ from dcplan.training.pipeline import to_hide
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SAME = 1e-12
+SAME = 1e-11
 """Steps closer than this are the same."""
 EVERY_COUNT = 33
 """Counts below this are all compared, above it the powers of two."""
@@ -47,7 +47,9 @@ def hidden(
     best, chosen = took_s([first] * len(ways)), first
     if best > least_s * (1 + SAME):
         tried = counts if m * len(forward_s) * len(counts) <= SHORT else [first, most]
-        best, chosen = min((took_s([count] * len(ways)), count) for count in tried)
+        took = {count: took_s([count] * len(ways)) for count in tried}
+        best = min(took.values())
+        chosen = min(count for count in tried if took[count] <= best * (1 + SAME))
     fewer = [min(chosen, want) for want in wanted]
     if abs(took_s(fewer) - best) <= best * SAME:  # faster would be better here, and no longer so with less rate
         return _with(ways, fewer)
