@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.report import learning
-from dcplan.report.sheet import NOTHING, Cell, Fact, Notice, Table, View, fixed, number, number_column, say, text_column
+from dcplan.report.sheet import (
+    NOTHING,
+    Cell,
+    Fact,
+    Notice,
+    Table,
+    View,
+    count,
+    fixed,
+    number,
+    number_column,
+    say,
+    text_column,
+)
 from dcplan.training.memory import USABLE
 from dcplan.training.objectives import OBJECTIVES
 from dcplan.units import duration
@@ -49,7 +62,7 @@ def view(name: str, found: Sequence[Exploration], objective: str, *, pareto: boo
 
 
 def _fact(found: Explored) -> Fact:
-    looked = f"{found.looked:,} plans looked at, {found.fitting:,} fit"
+    looked = f"{count(found.looked, 'plan')} looked at, of which {found.fitting:,} can run"
     if not found.best:
         return Fact(found.job, f"no synchronous plan fits; {looked}", {"looked": found.looked, "fitting": 0}, "FAIL")
     fastest = found.weighed[found.best["step"]]

@@ -101,6 +101,13 @@ def test_explore_against_sorting_everything(sites: str, objective: str) -> None:
         ), plan
 
 
+def test_a_search_over_every_choice_finds_nothing_slower_than_the_usual_one() -> None:
+    work = load("ab")
+    usual = [figures(work, plan, LINKS, None).step_s for plan in candidates(work) if isinstance(plan, Layout)]
+    found = explore(work, candidates(work, Space(every=True)), LINKS)
+    assert found.weighed[found.best["step"]].step_s <= min(usual) * 1.001
+
+
 def test_what_says_nothing_is_left_out_with_the_reason() -> None:
     found = explore(load("a"), candidates(load("a")), LINKS)
     assert set(found.left_out) == {"cost", "bytes"}
