@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from dcplan.training.one_f_one_b import Boundary, span_s
@@ -44,12 +45,16 @@ def hidden(
     def took_s(extras: Sequence[int]) -> float:
         return span_s(forward_s, backward_s, _with(ways, extras), m)
 
+    def as_fast(count: int) -> bool:
+        return took_s([count] * len(ways)) <= best * (1 + SAME)
+
     best, chosen = took_s([first] * len(ways)), first
     if best > least_s * (1 + SAME):
         tried = counts if m * len(forward_s) * len(counts) <= SHORT else [first, most]
-        took = {count: took_s([count] * len(ways)) for count in tried}
-        best = min(took.values())
-        chosen = min(count for count in tried if took[count] <= best * (1 + SAME))
+        best = min(took_s([count] * len(ways)) for count in tried)
+        chosen = ([*counts, most])[bisect_left(counts, 1, key=as_fast)]  # more in flight is hardly ever slower
+        if not as_fast(chosen):
+            chosen = min(filter(as_fast, tried))
     fewer = [min(chosen, want) for want in wanted]
     if abs(took_s(fewer) - best) <= best * SAME:  # faster would be better here, and no longer so with less rate
         return _with(ways, fewer)
