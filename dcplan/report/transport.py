@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dcplan.report.sheet import Column, Row
     from dcplan.training.transport.carried import Carried
 
+NANOSECONDS = 6
+"""Decimals of a tail in ms: what is less is none."""
 _NOTE = (
     "Lit: in bytes on the wire; usable: payload. BDP: lit × round trip. In flight: payload of a flow under way at its "
     "share; a smaller window limits. Loss limits where without it a tenth more were usable. Waits for: what the sites "
@@ -79,7 +81,7 @@ def _row(one: Carried, *, pauses: bool) -> Row:
         amount(one.flows),
         number(one.window_mb),
         number(one.window_needed_mb),
-        number(one.tail_ms),
+        number(round(one.tail_ms, NANOSECONDS)),
         number(one.message_gb),
         number(one.wire_gb),
     )
