@@ -1,4 +1,4 @@
-"""The same job over 1,000 km by seven transports: what is left of 400 Gb/s, worked out by hand, and what is lit for it."""
+"""The same job over 1,000 km by seven transports: what is left of 400 Gb/s, by hand, and what is lit for it."""
 
 from __future__ import annotations
 
