@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dcplan.report.sheet import Row
     from dcplan.training.explain.losses import ExplainedLoss
     from dcplan.training.explain.quantities import Quantity
-    from dcplan.training.explain.terms import Explained, ExplainedPart
+    from dcplan.training.explain.terms import Explained, ExplainedLayer, ExplainedPart
 
 LOSS_HEADS = {column.key: column.head for column in LOST}
 DIGITS = 6
@@ -75,6 +75,8 @@ def _finite(value: float) -> float | None:
 def _tables(one: PlanExplained) -> Iterator[Table]:
     found = one.explained
     yield _terms(one.job, found)
+    if found.layers:
+        yield _layers(one.job, found.layers)
     yield _memory(one.job, found.memory)
     if found.between:
         yield _between(one.job, found.between)
@@ -122,6 +124,13 @@ def _terms(job: str, found: Explained) -> Table:
         "site, where the term then is zero as well. Symbols: see the inputs below."
     )
     return Table(f"terms {job}", f"Step of {job}, term by term", columns, tuple(rows), total=total, note=note)
+
+
+def _layers(job: str, layers: Sequence[ExplainedLayer]) -> Table:
+    columns = (text_column("part", "Part"), number_column("value_s", "Takes", "s"), _FORMULA)
+    rows = tuple((say(one.what), exact(one.value_s), say(one.worked.formula)) for one in layers)
+    note = "Of one microbatch on one accelerator, in the fullest stage; compute is made of these, embedding and logits."
+    return Table(f"layers {job}", f"Compute of one layer of {job}", columns, rows, note=note)
 
 
 def _memory(job: str, parts: Sequence[ExplainedPart]) -> Table:
@@ -194,6 +203,8 @@ def _inputs(job: str, one: PlanExplained) -> Table:
     rows: list[Row] = []
     for term in found.terms:
         rows += _symbols(HEADS[term.term], term.worked.inputs)
+    for layer in found.layers:
+        rows += _symbols(layer.what, layer.worked.inputs)
     for part in found.memory:
         rows += _symbols(part.what, part.worked.inputs)
     for part in found.between:

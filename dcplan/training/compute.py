@@ -88,6 +88,42 @@ def imbalance(workload: Workload, tile: Tile) -> float:
     return workload.expert_imbalance if tile.ep > 1 else 1.0
 
 
+class Kernels(NamedTuple):
+    """What one accelerator computes of one layer for one microbatch, forward."""
+
+    products_s: float
+    """Matrix products of linear layers and experts [s]."""
+    core_s: float
+    """Products of the attention core [s]."""
+    core_bytes: float
+    """What its softmax reads and writes where it is not flash attention."""
+    other_bytes: float
+    """What element-wise kernels and the operands of products read and write."""
+    operand_bytes: float
+    """The part of it that is operands of products, weights apart."""
+    weights: float
+    """Parameters."""
+
+
+def layer_kernels(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -> Kernels:
+    """The kernels of one layer; see `layer_cost` for what they take."""
+    model, s, skew = workload.model, workload.sequence_length, imbalance(workload, tile)
+    tokens = tile.microbatch * s / tile.cp
+    core, core_traffic = _attention_core(model, s, tokens, tile, machine)
+    if workload.attention == "full" and machine.modern:
+        core *= 2
+    size = shapes.layer_size(model, moe=moe)
+    operands = _operand_bytes(model, tokens, tile, moe=moe, skew=skew)
+    return Kernels(
+        products_s=_products_s(model, tokens, tile, machine, moe=moe, skew=skew),
+        core_s=core,
+        core_bytes=core_traffic,
+        other_bytes=_elementwise_bytes(model, tokens, tile, moe=moe, skew=skew) + operands,
+        operand_bytes=operands,
+        weights=(size.shared + size.experts / tile.ep) / tile.tp,
+    )
+
+
 def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -> Cost:
     """Forward and backward of one layer for one microbatch.
 
@@ -102,16 +138,9 @@ def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -
     weights: as many products as forward, both operands read, the gradient read and written. Full attention has twice
     the products of causal. The step is that of the expert parallel rank that gets most tokens; see `imbalance`.
     """
-    model, s, skew = workload.model, workload.sequence_length, imbalance(workload, tile)
-    tokens = tile.microbatch * s / tile.cp
-    products = _products_s(model, tokens, tile, machine, moe=moe, skew=skew)
-    core, core_traffic = _attention_core(model, s, tokens, tile, machine)
-    if workload.attention == "full" and machine.modern:
-        core *= 2
-    size = shapes.layer_size(model, moe=moe)
-    weights = (size.shared + size.experts / tile.ep) / tile.tp
-    operands = _operand_bytes(model, tokens, tile, moe=moe, skew=skew)
-    kernels = _elementwise_bytes(model, tokens, tile, moe=moe, skew=skew) + operands
+    model, skew = workload.model, imbalance(workload, tile)
+    tokens = tile.microbatch * workload.sequence_length / tile.cp
+    products, core, core_traffic, kernels, operands, weights = layer_kernels(workload, tile, machine, moe=moe)
     read = machine.operand_bytes * weights
     forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)

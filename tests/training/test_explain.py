@@ -127,6 +127,10 @@ def test_the_step_can_be_worked_out_again(load: Workload, layout: Layout, gbps: 
 @pytest.mark.parametrize(("load", "layout"), [case[1:] for case in JOBS], ids=[case[0] for case in JOBS])
 def test_memory_and_bytes_can_be_worked_out_again(load: Workload, layout: Layout) -> None:
     found = explained(load, layout, Links({PAIR: 800.0}, {PAIR: 2.0}))
+    for layer in found.layers:
+        value = evaluate(layer.worked.formula, {one.symbol: one.value for one in layer.worked.inputs})
+        assert value == pytest.approx(layer.value_s, rel=1e-9, abs=1e-15), (layer.what, layer.worked)
+    assert found.layers or layout.across == "pp"
     for part in (*found.memory, *found.between):
         value = evaluate(part.worked.formula, {one.symbol: one.value for one in part.worked.inputs})
         assert value == pytest.approx(part.value_gb, rel=1e-9, abs=1e-12), (part.part, part.worked)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.training.cross_layers import SPANNING
 from dcplan.training.engine import one_site, step_time
-from dcplan.training.explain import exchange, inside, layers, memory
+from dcplan.training.explain import exchange, inside, kernels, layers, memory
 from dcplan.training.explain.picture import picture
 from dcplan.training.step import Terms
 from dcplan.training.transport.links import on_pairs, usable
@@ -108,6 +108,15 @@ class ExplainedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedLayer:
+    """Compute of one layer for one microbatch, which a term is made of [s]."""
+
+    what: str
+    value_s: float
+    worked: Worked
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """A step, term by term."""
 
@@ -119,6 +128,7 @@ class Explained:
     between: tuple[ExplainedPart, ...]
     """Each pair of sites that sends to each other."""
     transport: tuple[Carried, ...]
+    layers: tuple[ExplainedLayer, ...]
 
 
 def explained(workload: Workload, layout: Layout, links: Links) -> Explained:
@@ -132,7 +142,13 @@ def explained(workload: Workload, layout: Layout, links: Links) -> Explained:
         overhead = 100 * (left_s / there_s - 1) if there_s > 0 else None
         found.append(ExplainedTerm(field.name, value, about.work(pieces), about.what, about.source, left_s, overhead))
     return Explained(
-        step, alone, tuple(found), _memory(pieces, step), _between(pieces, step), on_pairs(workload, layout, links)
+        step=step,
+        alone=alone,
+        terms=tuple(found),
+        memory=_memory(pieces, step),
+        between=_between(pieces, step),
+        transport=on_pairs(workload, layout, links),
+        layers=tuple(ExplainedLayer(what, *both) for what, both in kernels.of_layers(pieces).items()),
     )
 
 
