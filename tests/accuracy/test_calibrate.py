@@ -31,7 +31,7 @@ def test_the_file_is_what_calibrate_writes() -> None:
 @pytest.mark.parametrize("name", FITTED)
 def test_a_fit_anew_finds_nothing_much_better(name: str) -> None:
     entry = FITTED[name]
-    found = refit(entry, rounds=25)
+    found = refit(entry, rounds=12)
     for moe in (False, True):
         runs = [all_runs()[run] for run in entry.fitted_on if shapes.is_moe(all_runs()[run].workload.model) == moe]
         if runs:
