@@ -149,3 +149,11 @@ def test_no_number_in_flight_is_faster_and_none_that_is_as_fast_is_smaller(case:
         for extra in range(most + 1):  # where stages are alike no number between is faster either
             same = tuple(Boundary(*way, extra) for way in ways)
             assert here <= span_s(forward, backward, same, m) * (1 + 1e-9)
+
+
+def test_rounding_does_not_choose_the_number_in_flight() -> None:
+    """Where more in flight is as fast but for the last digit, the fewest are taken: here a slow transfer binds."""
+    forward, backward, ways = (0.1,) * 4, (0.2,) * 4, [(2, 2.53, 2.53)]
+    took_s = [span_s(forward, backward, (Boundary(2, 2.53, 2.53, extra),), 32) for extra in range(6)]
+    assert took_s[0] > took_s[1] == pytest.approx(min(took_s), rel=1e-12)
+    assert [one.extra for one in hidden(forward, backward, ways, 32, 5)] == [1]
