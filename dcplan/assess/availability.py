@@ -22,7 +22,8 @@ def availability(view: NetworkView, likely: Sequence[Outage]) -> tuple[Available
     """Each demand over the likely states of a year: A = Σ P(state) over those in which it has its rate.
 
     What nobody is promised in a state comes after what is, with what surviving wavelengths still carry; more than its
-    healthy rate counts as that. A state that was not looked at counts as nothing. Source: enumeration of states, as in
+    healthy rate counts as that. A demand that asks for nothing while all is well, such as one between sites that a lost
+    hub joined, is not listed. A state that was not looked at counts as nothing. Source: enumeration of states, as in
     Verbrugge et al. 2005 for networks of single and double failures (from memory).
     """
     whole: dict[str, float] = {}
@@ -49,8 +50,9 @@ def _shares(view: NetworkView, outage: Outage) -> Iterator[tuple[str, float]]:
     """Each demand with its rate in a state, over its healthy one."""
     seen, demands = view.traffic_state(outage.state), view.design.demands
     asked = [demand for demand in demands if seen.name in demand.gbps]
-    besides = [d for d in demands if seen.name not in d.gbps and outage.state.sites.isdisjoint(d.ends)]
+    healthy = [demand for demand in demands if HEALTHY.name in demand.gbps]
+    besides = [d for d in healthy if seen.name not in d.gbps and outage.state.sites.isdisjoint(d.ends)]
     fractions = view.fractions(seen, asked, besides)
-    for demand in demands:
+    for demand in healthy:
         rate = demand.gbps.get(seen.name, demand.gbps[HEALTHY.name])
         yield demand.id, fractions.get(demand.id, 0.0) * rate / demand.gbps[HEALTHY.name]

@@ -131,7 +131,8 @@ def _promised(job: JobTraffic, state: State) -> bool:
 
 def _left_over(job: JobTraffic, state: State) -> list[Demand]:
     """What a job that is promised nothing in a failure would still use: its healthy rates, where both ends are left."""
-    return [d for d in job.demands if state.name not in d.gbps and state.sites.isdisjoint(d.ends)]
+    idle = [d for d in job.demands if state.name not in d.gbps and HEALTHY.name in d.gbps]
+    return [d for d in idle if state.sites.isdisjoint(d.ends)]
 
 
 def _batch_left(job: JobTraffic, alive: Workload) -> str:

@@ -272,6 +272,46 @@ def test_a_demand_is_available_as_often_as_sampled_states_carry_it() -> None:
     assert found.short_hours_per_year == pytest.approx(8760 * (1 - found.whole_percent / 100))
 
 
+HUB = """
+dcplan: 1
+name: Hub
+sites:
+  a: {lat: 41.0, lon: -96.0, accelerators: {h100-sxm: 64}}
+  b: {lat: 41.0, lon: -95.3, accelerators: {h100-sxm: 64}}
+  c: {lat: 41.4, lon: -95.6, accelerators: {h100-sxm: 64}}
+circuits:
+  ab: {ends: [a, b], length_km: 75, modules: {one: {gbps: 100, usd: 1}}, failures_per_year: 4, repair_h: 12}
+  bc: {ends: [b, c], length_km: 65, modules: {one: {gbps: 100, usd: 1}}}
+  ca: {ends: [c, a], length_km: 72, modules: {one: {gbps: 100, usd: 1}}}
+jobs:
+  train:
+    model: llama3-8b
+    accelerators: {a: 64, b: 64, c: 64}
+    sequence_length: 8192
+    global_batch_tokens: 6291456
+    collective: hub
+    plans: {only: {tp: 8}}
+    targets: {max_overhead_percent: 50, max_overhead_percent_under_failure: 100}
+    reliability: {}
+policy: {survive: [any-site]}
+"""
+
+
+def test_demands_that_only_a_lost_hub_calls_for_have_no_healthy_rate_to_compare_with() -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "hub.yaml"
+        file.write_text(HUB, encoding="utf-8")
+        asked = api.load(file)
+    made = api.plan(asked)
+    assert isinstance(made, Plan)
+    seldom = {demand.id for demand in made.design.demands if "healthy" not in demand.gbps}
+    listed = {each.demand for each in made.assessment.outlook.available}
+    assert seldom
+    assert listed == {demand.id for demand in made.design.demands} - seldom
+    assert any("ab" in share.state for one in made.assessment.outlook.expected for share in one.states)
+    assert not api.verify(asked, loads(dumps(made), "hub"))
+
+
 def test_without_rates_the_report_says_that_the_network_never_fails() -> None:
     text = RING % (DP, "reliability: {}", "any-fiber")
     for rate in ("failures_per_year: 2, repair_h: 10", "failures_per_year: 4, repair_h: 12",
