@@ -42,9 +42,10 @@ def notices(rows: Iterable[PlanRow]) -> Iterator[Notice]:
             best.setdefault(row.job, row)
     for row in best.values():
         if row.step_s is not None and row.equal_s is not None:
-            less = significant(100 * (1 - row.step_s / row.equal_s))
+            saved = 100 * (1 - row.step_s / row.equal_s)
+            less = f"{significant(abs(saved))} % {'less' if saved >= 0 else 'more'}"
             text = f"{row.job}: in equal parts the oldest would set the pace, {duration(row.equal_s)} a step with "
-            yield Notice("", f"{text}{row.plan}; by speed it takes {less} % less")
+            yield Notice("", f"{text}{row.plan}; by speed it takes {less}")
 
 
 def tables(rows: Iterable[PlanRow]) -> Iterator[Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dcplan import api
 from dcplan.cli.app import run
 from dcplan.planfile import Plan, dumps, loads
+from dcplan.report.unlike import notices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +61,14 @@ def test_the_plan_says_what_each_site_takes_and_verifies(planned: tuple[Path, Pl
         assert (new.site, old.site, old.accelerator) == ("new", "old", "a100-sxm-80gb")
         assert new.batch_percent > old.batch_percent or new.layers > old.layers
         assert max(new.memory_gb, old.memory_gb) == pytest.approx(row.memory.total_gb, rel=0.3)
+
+
+def test_parts_that_do_not_pay_are_said_to_take_more(planned: tuple[Path, Plan]) -> None:
+    row = planned[1].plans[0]
+    assert row.step_s is not None
+    for equal_s, words in ((row.step_s / 0.75, "by speed it takes 25.0 % less"), (row.step_s / 1.25, "25.0 % more")):
+        (notice,) = notices([replace(row, equal_s=equal_s)])
+        assert notice.text.endswith(words)
 
 
 def test_reports_show_the_counterfactual(planned: tuple[Path, Plan], capsys: pytest.CaptureFixture[str]) -> None:
