@@ -162,6 +162,22 @@ def test_two_lines_that_anyone_can_add_up():
     assert wave.usd + pair.usd == pytest.approx(found.cost_usd) == found.certificate.bound_usd
 
 
+@pytest.mark.parametrize("gbps", [0.0005, 0.01])
+def test_a_need_of_next_to_nothing_is_planned_and_certified(gbps):
+    """Rounded rows then differ from whole numbers by more than a plan file's digits; what says nothing is left out."""
+    kinds = ((100, 1, 12), (200, 2, 14), (400, 2, 20), (800, 4, 22))
+    modes = {
+        f"m{rate}": {"rate_gbps": rate, "baud_gbd": 30 * wide, "width_ghz": 37.5 * wide, "required_osnr_db": osnr_db}
+        for rate, wide, osnr_db in kinds
+    }
+    fibers = {"n": ("a", "b", 60, 4), "s": ("a", "b", 71, 4)}
+    net = factory.network("ab", fibers, {"survive": ["any-fiber"]}, modes=modes)
+    demands = [factory.demand(net, "x", "a", "b", gbps)]
+    found = designed(net, demands)
+    assert 0 < found.certificate.bound_usd <= found.cost_usd * (1 + 1e-9)
+    assert not list(verify(*inputs(net, demands)[:3], demands, promised_states(net), found))
+
+
 def test_one_plus_one_counts_both_ways():
     """Three equal fibers: 4.9 Tb/s must stand on two of them, so what is lit counts for 9.8 Tb/s."""
     net = factory.network("ab", dict.fromkeys("nms", ("a", "b", 50, 1)), {"scheme": "one-plus-one"})
