@@ -390,7 +390,7 @@ def _money(
             counted, due_ = (f"{one.quantity:g} and {one.existing:g} already there" for one in (other, item))
             yield f"the bill counts {counted} of {item.part}, lit are {due_}"
         elif (other.source, other.confidence, other.running) != (item.source, item.confidence, item.running):
-            yield f"where the price of {item.part} is from, how far to trust it or when it is paid is not as in the bill"
+            yield f"of {item.part} the bill has another source, how far to trust it, or when it is paid"
     yield from (f"the bill holds {part} ({what}), which nothing needs" for part, what, _ in stated)
     proof, total = design.proof, cost.total(due)
     if not isclose(proof.cost_usd, total, rel_tol=FINE, abs_tol=FINE):

@@ -367,7 +367,7 @@ def spoiled(found):
     yield flows(gbps=flow.gbps + 1e5), "are lit"
     yield bill(quantity=item.quantity + 1), "the bill counts"
     yield bill(confidence="medium" if item.confidence == "low" else "low"), "how far to trust it"
-    yield bill(source="hearsay"), "where the price of"
+    yield bill(source="hearsay"), "has another source"
     yield bill(running=not item.running), "when it is paid"
     yield bill(total_usd=item.total_usd + 10), "the bill lacks"
     yield {"bill": found.bill[1:]}, "the bill lacks"
