@@ -11,7 +11,7 @@ from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
 from dcplan.training.collectives import group
 from dcplan.training.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
-from dcplan.training.in_flight import Way, hidden
+from dcplan.training.in_flight import SAME, Way, hidden
 from dcplan.training.line import by_speed, line, parameters_by_share, room
 from dcplan.training.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
@@ -259,8 +259,8 @@ def _over_stages(
     terms = Terms(
         **_repeated(layout, fastest),
         pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
-        bubble_s=joined_s - m * slowest.total_s,
-        cross_pipeline_s=span_s(forward_s, backward_s, boundaries, m) - joined_s,
+        bubble_s=_beyond_s(joined_s, m * slowest.total_s),
+        cross_pipeline_s=_beyond_s(span_s(forward_s, backward_s, boundaries, m), joined_s),
         dp_s=max(part.dp_s for part in worst),
         sync_s=_tied_s(workload, layout, where, boxes, links),
         optimizer_s=max(part.optimizer_s for part in worst),
@@ -268,6 +268,11 @@ def _over_stages(
         fixed_s=max(part.fixed_s for part in worst),
     )
     return terms, sum(boundary.extra for boundary in boundaries)
+
+
+def _beyond_s(whole_s: float, part_s: float) -> float:
+    """What a sum takes beyond a part of it [s]; 0 where it is only rounding."""
+    return 0.0 if abs(whole_s - part_s) <= SAME * part_s else whole_s - part_s
 
 
 def heaviest_of(
