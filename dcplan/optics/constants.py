@@ -10,6 +10,7 @@ import ast
 import inspect
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -238,6 +239,7 @@ def _shown(value: object) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
+@cache
 def _docstrings(source: str) -> Mapping[str, str]:
     """The docstring below each constant of a module; below several in a row it is that of all."""
     found: dict[str, str] = {}

@@ -82,7 +82,7 @@ def test_extra_microbatches_in_flight_must_fit_too() -> None:
 
 @pytest.mark.parametrize(
     ("name", "count", "sites", "batch"),
-    [("llama3-70b", 512, 2, 1024), ("qwen3-235b-a22b", 512, 2, 1024), ("llama3-8b", 64, 1, 256)],
+    [("llama3-70b", 512, 2, 1024), ("qwen3-235b-a22b", 256, 2, 256), ("llama3-8b", 64, 1, 256)],
 )
 @pytest.mark.parametrize("every", [False, True])
 def test_every_plan_of_the_search_is_one_that_could_be_named(
@@ -93,7 +93,7 @@ def test_every_plan_of_the_search_is_one_that_could_be_named(
     names = [called(layout) for layout in found]
     assert len(set(names)) == len(names) > 0
     keys = set(ParallelismPlan.model_fields)
-    for layout in found:
+    for layout in found[:: 1 + len(found) // 400]:
         sizes = {key: value for key, value in asdict(layout).items() if key in keys}
         if layout.across == "none":
             del sizes["across"]
@@ -104,7 +104,7 @@ def test_every_plan_of_the_search_is_one_that_could_be_named(
 def test_every_choice_of_a_plan_is_a_field_of_a_layout_that_the_search_varies() -> None:
     """A new key with few values joins the search by being in the schema and in `Layout`."""
     assert set(CHOICES) <= {field.name for field in fields(Layout)}
-    shares = tuple(share(site, "a100-sxm-80gb", 128) for site in "ab")
+    shares = tuple(share(site, "a100-sxm-80gb", 64) for site in "ab")
     found = [
         layout
         for name, s in (("megatron-22b", 2048), ("qwen3-30b-a3b", 8192))

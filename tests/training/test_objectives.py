@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -42,8 +43,8 @@ def test_what_is_not_finite_is_on_no_front() -> None:
 
 
 def load(sites: str = "ab") -> Workload:
-    shares = tuple(share(site, "h100-sxm", 32) for site in sites)
-    return Workload("job", model("llama3-8b"), 8192, 64, "bf16", 32, shares)
+    shares = tuple(share(site, "h100-sxm", 16) for site in sites)
+    return Workload("job", model("llama3-8b"), 8192, 32, "bf16", 32, shares)
 
 
 LINKS = Links({("a", "b"): 3200.0}, {("a", "b"): 1.0})
@@ -54,7 +55,7 @@ def test_figures_by_hand() -> None:
     step = step_time(load(), plan, LINKS)
     found = figures(load(), plan, LINKS, 2.5)
     assert found.step_s == step.step_s
-    assert found.tokens_per_usd == pytest.approx(64 * 8192 / (step.step_s / 3600 * 64 * 2.5))
+    assert found.tokens_per_usd == pytest.approx(32 * 8192 / (step.step_s / 3600 * 32 * 2.5))
     assert found.headroom_gb == pytest.approx(0.95 * 80 - step.memory.total_gb)
     assert found.cross_site_gb == max(step.cross_site_gb.values())
     assert figures(load(), plan, LINKS, None).tokens_per_usd is None
@@ -116,7 +117,7 @@ def test_what_says_nothing_is_left_out_with_the_reason() -> None:
 
 def test_progress_and_nothing_at_all() -> None:
     said: list[str] = []
-    explore(load(), candidates(load(), Space(every=True)), LINKS, tell=said.append)
+    explore(load(), islice(candidates(load(), Space(every=True)), 600), LINKS, tell=said.append)
     assert said
     assert said[0].startswith("job: 250 plans looked at, ")
     nothing = explore(load(), [Misfit("mine", "layout", "no")], LINKS)
