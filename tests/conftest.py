@@ -1,14 +1,23 @@
-"""Shared by all tests: golden files, rewritten by `pytest --update`."""
+"""Shared by all tests: golden files, rewritten by `pytest --update`; drawn examples, the same in every run.
+
+`HYPOTHESIS_PROFILE=wide` draws others each time.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("wide", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,8 +4,8 @@ A backward pass is two pieces of work: gradients of the inputs, which the stage 
 weights, which nobody waits for and which fill gaps. Times are those of one microbatch on one device, all its layers:
 f forward, b input gradients, w weight gradients [s]; p devices, m microbatches. Where devices differ, f, b and w are
 the mean of all but the slowest, so that for 1F1B the bubble is the sum over the others (Narayanan et al. 2021); with
-few microbatches and logits that weigh a third of a stage that is up to a tenth of the step too slow (zbv: or a
-twentieth too fast), on average 1 or 2 %.
+few microbatches and logits that weigh a third of a stage that is up to a tenth of the step too slow (zbv: or 6 % too
+fast), on average 1 or 2 %.
 
 Sources: Qi, Wan, Huang, Lin: Zero Bubble Pipeline Parallelism (ICLR 2024), table 1 and section 4, and their ZB-V;
 DeepSeek-V3 technical report, table 2; orders of work as in AMD Primus (zbv_formatted) and deepseek-ai/DualPipe. The
