@@ -11,14 +11,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dcplan import api, growth, planfile
+from dcplan import api, planfile
+from dcplan.api import growth
+from dcplan.api.pipeline import planned
 from dcplan.design import cost
 from dcplan.design.engine import Options, design
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import traffic_of
 from dcplan.model.rules.examples import GOOD
 from dcplan.model.states import promised_states
-from dcplan.pipeline import planned
 from tests.design import factory
 from tests.model.factory import valid
 

@@ -29,11 +29,11 @@ def check(*, fixed: bool, upgrade: bool, objective: str | None, others: Mapping[
 
 def show(network: Network, objective: str, existing: Plan | None, output: Path | None, form: str) -> int:
     """Route on what is lit and show it; the plan file, where everything is carried, goes to `output`."""
+    from dcplan.api.standing import as_it_is
     from dcplan.design.result import Infeasible
     from dcplan.planfile import dumps
     from dcplan.report import infeasible, standing
     from dcplan.report.render import draw
-    from dcplan.standing import as_it_is
 
     with progress() as tell:
         answer = as_it_is(network, objective=objective, existing=existing, progress=tell)

@@ -27,7 +27,7 @@ from dcplan.units import duration, rate, significant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dcplan.exploring import PlanExplained
+    from dcplan.api.exploring import PlanExplained
     from dcplan.report.sheet import Row
     from dcplan.training.explain.losses import ExplainedLoss
     from dcplan.training.explain.quantities import Quantity

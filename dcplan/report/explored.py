@@ -26,7 +26,7 @@ from dcplan.units import duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dcplan.exploring import Exploration
+    from dcplan.api.exploring import Exploration
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Row, Value
     from dcplan.training.explore import Explored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.growth import of_period
+from dcplan.api.growth import of_period
 from dcplan.report.sheet import Fact, Table, fixed, number, number_column, say, text_column, whole
 from dcplan.report.summary import capacity_gbps
 from dcplan.units import money, significant

@@ -26,10 +26,10 @@ from dcplan.units import significant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dcplan.api.standing import AsItIs
     from dcplan.design.given import GivenState
     from dcplan.design.helps import Addition, Tight
     from dcplan.report.sheet import Row
-    from dcplan.standing import AsItIs
 
 MOST_TIGHT = 12
 """Limiting links that are listed."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
+from dcplan.api.standing import as_it_is
 from dcplan.planfile import Plan
-from dcplan.standing import as_it_is
 
 FILES = sorted((Path(__file__).parent.parent.parent / "topologies").glob("*.yaml"))
 

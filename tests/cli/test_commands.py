@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import __version__, api, reference
+from dcplan import __version__, api
+from dcplan.api import reference
 from dcplan.cli.app import COMMANDS, module_of, run
 from dcplan.model.rules.examples import GOOD, with_change
 

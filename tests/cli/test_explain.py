@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dcplan import reference
+from dcplan.api import reference
 from dcplan.cli.app import run
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
+from dcplan.api.exploring import explorations
 from dcplan.cli.app import run
-from dcplan.exploring import explorations
 from dcplan.model.rules.examples import adding, with_change
 from dcplan.training.pins import read_pins
 

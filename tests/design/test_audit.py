@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dcplan.api import load
+from dcplan.api.exchange import export
 from dcplan.design.audit import audit
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
@@ -16,7 +17,6 @@ from dcplan.design.program import Program
 from dcplan.design.program_text import lp_text, mps_text
 from dcplan.design.result import Infeasible
 from dcplan.errors import SolverError, UsageError
-from dcplan.exchange import export
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_circuits import MIXED, network, ring

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
+from dcplan.api.standing import as_it_is
 from dcplan.cli.app import run
 from dcplan.design.collective import traffic_by_cost
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import traffic_of
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan
-from dcplan.standing import as_it_is
 
 CHAIN = """\
 dcplan: 1

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dcplan.api.standing import as_it_is
 from dcplan.cli.app import run
 from dcplan.design.concurrent import Asked, concurrent
 from dcplan.design.labels import Arc
 from dcplan.design.trees_on_lit import trees_on
 from dcplan.model.network import pair
-from dcplan.standing import as_it_is
 from dcplan.training.packing import faults, shares
 from dcplan.training.patterns import KINDS, Collective, pattern
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dcplan import optical
+from dcplan.api import optical
 from dcplan.cli.app import run
 from dcplan.errors import UsageError
 from dcplan.interop.gnpy.comb import mode_for

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dcplan.api import check, load, plan
+from dcplan.api.exchange import import_
 from dcplan.errors import UsageError
-from dcplan.exchange import import_
 from dcplan.interop.sndlib.bring import bring, read
 from dcplan.model.source import parse
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan import api, reference
+from dcplan import api
+from dcplan.api import reference
 from dcplan.diagnostics import MOST_COMPARED, nearest
 from dcplan.errors import InputError, UsageError
 from dcplan.model import jsonschema

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dcplan import api, reference
+from dcplan import api
+from dcplan.api import reference
 from dcplan.model.rules.connection import LONELY
 from dcplan.model.rules.examples import GOOD, WITH_JOB, with_change
 from tests.model.factory import network, valid

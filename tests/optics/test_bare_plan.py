@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import api, optical
+from dcplan import api
+from dcplan.api import optical
 from dcplan.planfile import Plan
 
 FILE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import reference
+from dcplan.api import reference
 from dcplan.model.schema import Policy
 from dcplan.optics.constants import CONSTANTS, explained
 

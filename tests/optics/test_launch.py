@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan import api, optical
+from dcplan import api
+from dcplan.api import optical
 from dcplan.errors import UsageError
 from dcplan.optics.line import design_lines
 from dcplan.optics.sweep import bathtubs

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan import api, optical
+from dcplan import api
+from dcplan.api import optical
 from dcplan.catalog.parts import Mode
 from dcplan.design.candidates import routes
 from dcplan.model.network import Network, Route

@@ -16,12 +16,12 @@ import pytest
 from pydantic import ValidationError
 
 from dcplan import api, planfile
+from dcplan.api.optical import optics
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.traffic import traffic_of
 from dcplan.design.verify import verify
 from dcplan.model.network import Network
 from dcplan.model.states import State, promised_states
-from dcplan.optical import optics
 from dcplan.planfile import Plan
 from tests.design import mutations
 

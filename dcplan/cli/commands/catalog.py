@@ -18,7 +18,7 @@ def run(
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="How it is written.")] = "text",
 ) -> None:
     """Show the parts that ship with dcplan, their figures and sources."""
-    from dcplan import reference
+    from dcplan.api import reference
     from dcplan.report import catalog as report
     from dcplan.report.render import draw
 

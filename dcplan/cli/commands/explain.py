@@ -25,7 +25,7 @@ def run(
 
     Constants and formulas of optics have names (`connector-loss`, `gsnr`), parts their catalog ids (`800zr+`).
     """
-    from dcplan import reference
+    from dcplan.api import reference
     from dcplan.report import constants as figures
     from dcplan.report import rules as report
 
@@ -48,7 +48,7 @@ def run(
 
 def _part(name: str, form: str, known: list[str]) -> None:
     """All of a catalog entry. UsageError, with the nearest of everything that has a name, where there is none."""
-    from dcplan import reference
+    from dcplan.api import reference
     from dcplan.diagnostics import did_you_mean
     from dcplan.report import catalog
     from dcplan.report.render import draw

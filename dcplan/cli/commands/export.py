@@ -46,7 +46,8 @@ def run(
     import json
     import sys
 
-    from dcplan import api, exchange
+    from dcplan import api
+    from dcplan.api import exchange
     from dcplan.interop.exported import Exported
 
     network = api.load(file)

@@ -39,7 +39,7 @@ def run(
 
     What cannot be expressed goes to stderr, an item a line.
     """
-    from dcplan import exchange
+    from dcplan.api import exchange
 
     made = exchange.import_(form, source, equipment=equipment, model=model, total_gbps=total_gbps)
     terminal.emit(made.text, output, force=force)

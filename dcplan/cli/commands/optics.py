@@ -33,7 +33,8 @@ def run(
     Of more than 20 candidates the best between each two sites are listed; name a site, two sites or a lightpath for
     their link budgets, or ask for --all. Exit code 1 when some fiber carries no mode at all.
     """
-    from dcplan import api, optical
+    from dcplan import api
+    from dcplan.api import optical
     from dcplan.errors import UsageError
     from dcplan.optics.choice import dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out

@@ -83,7 +83,7 @@ def run(
     gives up.
     """
     from dcplan import api
-    from dcplan.growth import kept
+    from dcplan.api.growth import kept
     from dcplan.planfile import Plan, dumps
     from dcplan.report import infeasible
     from dcplan.report.render import check_format, draw, render

@@ -24,7 +24,7 @@ def run(
 ) -> None:
     """Print all of a plan: links, lightpaths, traffic, failures, parallelism, bill, what binds, assumptions."""
     from dcplan import api
-    from dcplan.growth import of_period
+    from dcplan.api.growth import of_period
     from dcplan.report.render import check_format, format_of, render
 
     chosen = form or format_of("" if output is None else output.name)

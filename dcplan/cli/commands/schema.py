@@ -19,6 +19,6 @@ def run(
     """Print the JSON Schema of a topology or plan file."""
     import json
 
-    from dcplan import reference
+    from dcplan.api import reference
 
     terminal.emit(json.dumps(reference.schema(what), indent=1, ensure_ascii=False), output, force=force)

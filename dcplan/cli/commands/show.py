@@ -21,7 +21,7 @@ def run(
 ) -> None:
     """Show a plan at a glance: five lines, what must not be overlooked, the main tables. Nothing is solved."""
     from dcplan import api
-    from dcplan.growth import of_period
+    from dcplan.api.growth import of_period
     from dcplan.report.render import check_format, render
 
     made = api.open_plan(plan)

@@ -6,13 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from dcplan.design.engine import possible
-from dcplan.design.filter import conflict
-from dcplan.design.limits import now_s
-from dcplan.design.problem import whole_rate
-from dcplan.design.result import Change, Infeasible, Irreducible, Member
-from dcplan.design.traffic import job_traffic
-from dcplan.relaxing import (
+from dcplan.api.relaxing import (
     MARGINS,
     members,
     pairs_in_words,
@@ -24,16 +18,22 @@ from dcplan.relaxing import (
     without,
     without_targets,
 )
+from dcplan.design.engine import possible
+from dcplan.design.filter import conflict
+from dcplan.design.limits import now_s
+from dcplan.design.problem import whole_rate
+from dcplan.design.result import Change, Infeasible, Irreducible, Member
+from dcplan.design.traffic import job_traffic
 from dcplan.units import rate, significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from dcplan.api.relaxing import Case
     from dcplan.design.engine import Options
     from dcplan.model.network import Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
-    from dcplan.relaxing import Case
 
     Light = Callable[[Network], tuple[tuple[Line, ...], tuple[Lightpath, ...]]]
     """Lines and lightpaths of a network, circuits among them."""

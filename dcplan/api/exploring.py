@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.assemble import in_words, rows_of
+from dcplan.api.assemble import in_words, rows_of
 from dcplan.assess.compare import compare
 from dcplan.design.at_rates import at_rates, options_at
 from dcplan.design.result import Infeasible

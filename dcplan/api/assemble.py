@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan import __version__
-from dcplan.about_work import about_layout, about_work
+from dcplan.api.about_work import about_layout, about_work
 from dcplan.assess.taken import about_losses
 from dcplan.design.traffic import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM

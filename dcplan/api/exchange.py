@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dcplan import optical
+from dcplan.api import optical
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:

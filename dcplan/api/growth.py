@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import isclose
 from typing import TYPE_CHECKING
 
+from dcplan.api.inherit import existing_of, having
 from dcplan.design.collective import kinds_in
 from dcplan.design.result import Infeasible
 from dcplan.errors import SolverError, UsageError
-from dcplan.inherit import existing_of, having
 from dcplan.planfile import Earlier, Growth, PeriodCost, Plan
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan import optical
+from dcplan.api import optical
 from dcplan.errors import UsageError
 from dcplan.model.promises import asking
 
@@ -44,6 +44,8 @@ def as_it_is(
     parallelism plan of a job fits at all. UsageError for another objective, where nothing is lit, and where a demand is
     promised two ways at once.
     """
+    from dcplan.api.inherit import inherited
+    from dcplan.api.pipeline import planned
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import kinds_in
     from dcplan.design.fixed import as_it_is as routed
@@ -51,9 +53,7 @@ def as_it_is(
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
     from dcplan.design.trees_on_lit import on_lit
-    from dcplan.inherit import inherited
     from dcplan.model.states import promised_states
-    from dcplan.pipeline import planned
 
     if objective not in OBJECTIVES:
         raise UsageError(f"there is no objective `{objective}`: choose {', '.join(OBJECTIVES)}")

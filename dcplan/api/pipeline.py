@@ -22,7 +22,7 @@ def assessed(
     network: Network, view: NetworkView, states: Sequence[State], jobs: Sequence[JobTraffic]
 ) -> tuple[Assessment, tuple[PlanRow, ...]]:
     """A design in every state with what jobs may expect of it, and the parallelism plans of each job on it."""
-    from dcplan.assemble import rows_of
+    from dcplan.api.assemble import rows_of
     from dcplan.assess.compare import compare
     from dcplan.assess.expected import outlook
     from dcplan.assess.states import assess
@@ -45,7 +45,7 @@ def planned(
     tried: Mapping[str, Sequence[CollectiveTried]],
 ) -> Plan:
     """A design, assessed, as a plan; `tried`: the collectives that were compared for jobs that leave theirs open."""
-    from dcplan.assemble import assumptions_of, plan_file
+    from dcplan.api.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
     from dcplan.design.collective import collectives_of

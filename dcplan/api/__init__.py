@@ -8,7 +8,7 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dcplan import optical
+from dcplan.api import optical
 from dcplan.diagnostics import Severity
 from dcplan.errors import InputError, UsageError
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dcplan.accuracy.compare import Comparison
+    from dcplan.api.exploring import Exploration, PlanExplained
     from dcplan.assess.ecmp import Ecmp
     from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
-    from dcplan.exploring import Exploration, PlanExplained
     from dcplan.model.network import Network
     from dcplan.model.schema import ParallelismPlan
     from dcplan.planfile import Plan, PlanRow
@@ -75,10 +75,10 @@ def load(
 
 def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
     """The network of a file with every finding that no comment in it silences."""
+    from dcplan.api.reference import all_rules
     from dcplan.model.ignore import apply
     from dcplan.model.load import check_file, with_snippets
     from dcplan.optics import rules as optics
-    from dcplan.reference import all_rules
     from dcplan.training import rules as training
 
     network, found = check_file(path)
@@ -98,7 +98,7 @@ def steps(network: Network, *, gbps: float | None = None, pin: ParallelismPlan |
     pin: keys that the search of `plans: auto` keeps to, over those of the file.
     UsageError when no fiber joins two sites of a job, and when a pin changes nothing.
     """
-    from dcplan.exploring import rows
+    from dcplan.api.exploring import rows
 
     return tuple(rows(network, gbps, pin))
 
@@ -111,7 +111,7 @@ def explain_step(
     One answer for each job that has a plan of this name. gbps, pin: as in `steps`. UsageError as there, for a name that
     no plan has, with the nearest one and all there are, and for a plan that cannot run, with the reason.
     """
-    from dcplan.exploring import explanations
+    from dcplan.api.exploring import explanations
 
     return explanations(network, plan, gbps, pin)
 
@@ -131,8 +131,8 @@ def explore(
     memory (that is left) or bytes (across sites). gbps, pin: as in `steps`. `progress` is told what is being done.
     UsageError as in `steps`, and for an objective that is not known or that says nothing about a job.
     """
+    from dcplan.api.exploring import explorations
     from dcplan.diagnostics import did_you_mean
-    from dcplan.exploring import explorations
     from dcplan.training.objectives import OBJECTIVES
 
     if objective not in OBJECTIVES:
@@ -171,9 +171,9 @@ def plan(
     every solve. With `policy.periods` each period is planned beside what the last one lit, and the plan is that of the
     last (see `growth.grow`).
     """
+    from dcplan.api.growth import grow
+    from dcplan.api.inherit import inherited
     from dcplan.design.result import Infeasible
-    from dcplan.growth import grow
-    from dcplan.inherit import inherited
 
     if existing is not None:
         network = inherited(network, existing)
@@ -201,11 +201,11 @@ def reasons(
     the least change of it alone that gives the whole file a plan. Many designs are tried: time_limit_s is for all of
     them, max_nodes for each. UsageError with `policy.periods`, and where an existing plan does not fit the network.
     """
-    from dcplan.beginning import begin, light_of, options_of
+    from dcplan.api.beginning import begin, light_of, options_of
+    from dcplan.api.inherit import inherited
+    from dcplan.api.irreducible import irreducible, of_traffic
+    from dcplan.api.relaxing import Case
     from dcplan.design.result import Infeasible
-    from dcplan.inherit import inherited
-    from dcplan.irreducible import irreducible, of_traffic
-    from dcplan.relaxing import Case
 
     if network.policy.periods:
         raise UsageError("reasons are looked for in one period: leave `policy.periods` out, and set the demands of one")
@@ -229,10 +229,10 @@ def _plan(
     progress: Callable[[str], None] | None,
 ) -> Plan | Infeasible:
     """The plan of a network without periods."""
-    from dcplan.beginning import begin, options_of
+    from dcplan.api.beginning import begin, options_of
+    from dcplan.api.pipeline import planned
     from dcplan.design.engine import design
     from dcplan.design.result import Infeasible
-    from dcplan.pipeline import planned
 
     tell = progress or (lambda _line: None)
     options = options_of(network, solver, time_limit_s, max_nodes, gap, progress)
@@ -287,7 +287,7 @@ def ecmp(made: Plan, weights: str = "latency") -> Ecmp:
 
 def made_from(network: Network, made: Plan) -> bool:
     """The files of the topology are, byte for byte, those that the plan was made from, whatever they are called."""
-    from dcplan.assemble import inputs_of
+    from dcplan.api.assemble import inputs_of
 
     return sorted(inputs_of(network).values()) == sorted(made.inputs.values())
 
@@ -308,7 +308,7 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     own: no solver is loaded. Each wavelength closes among the channels that are lit beside it, whatever their widths.
     With `policy.periods` all of this for each of them, and their sums.
     """
-    from dcplan.growth import faults
+    from dcplan.api.growth import faults
 
     if network.policy.periods and "fixed" not in made.options:
         return tuple(faults(network, made, _verify))
@@ -317,7 +317,9 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
 
 def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan without periods."""
-    from dcplan.assemble import circuits_of, fibers_of, sites_of, states_of
+    from dcplan.api.assemble import circuits_of, fibers_of, sites_of, states_of
+    from dcplan.api.inherit import having
+    from dcplan.api.pipeline import assessed
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
@@ -326,9 +328,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.design.simplex import Simplex
     from dcplan.design.traffic import traffic_of
     from dcplan.design.verify import verify as check_design
-    from dcplan.inherit import having
     from dcplan.model.states import promised_states
-    from dcplan.pipeline import assessed
     from dcplan.planfile import alike
 
     if made.existing != network.topology.existing:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from dcplan.api.optical import optics
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.collective import traffic_by_cost
 from dcplan.design.engine import Options, least_usd
 from dcplan.design.limits import longest_s
 from dcplan.model.states import promised_states
-from dcplan.optical import optics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
