@@ -13,7 +13,7 @@ from dcplan.catalog.load import shipped
 from dcplan.catalog.parts import Accelerator, Count, ModelShape, Positive, Strict
 from dcplan.diagnostics import did_you_mean
 from dcplan.errors import DcplanError, UsageError
-from dcplan.model.schema import ParallelismPlan
+from dcplan.model.job import ParallelismPlan
 from dcplan.training.layout import complete
 from dcplan.training.machine import peak_tflops
 from dcplan.training.step import Misfit

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dcplan.assess.ecmp import Ecmp
     from dcplan.design.result import Infeasible, Irreducible
     from dcplan.diagnostics import Finding
+    from dcplan.model.job import ParallelismPlan
     from dcplan.model.network import Network
-    from dcplan.model.schema import ParallelismPlan
     from dcplan.planfile import Plan, PlanRow
 
 SUFFIXES = (".yaml", ".yml")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from dcplan.design.traffic import JobPlans
+    from dcplan.model.job import ParallelismPlan
     from dcplan.model.network import Network, Pair
-    from dcplan.model.schema import ParallelismPlan
     from dcplan.model.states import State
     from dcplan.planfile import PlanRow
 

@@ -12,8 +12,9 @@ from dcplan.model.states import promised_to
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network, SiteId
-    from dcplan.model.schema import Demand, Job
+    from dcplan.model.schema import Demand
     from dcplan.model.states import State
 
 

@@ -23,8 +23,8 @@ from dcplan.units import rate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.model.job import ParallelismPlan
     from dcplan.model.network import Network, Pair
-    from dcplan.model.schema import ParallelismPlan
     from dcplan.model.states import State
     from dcplan.training.packing import Packing
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from dcplan.catalog.load import Catalog
     from dcplan.catalog.parts import FiberType
-    from dcplan.model.schema import Circuit, Fiber, Job, Policy, Site, Topology
+    from dcplan.model.job import Job
+    from dcplan.model.schema import Circuit, Fiber, Policy, Site, Topology
     from dcplan.model.source import Document
 
 SiteId = str

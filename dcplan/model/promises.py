@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
-    from dcplan.model.schema import Demand, Job
+    from dcplan.model.schema import Demand
 
 KINDS = (
     "any-fiber",

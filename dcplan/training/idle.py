@@ -8,7 +8,7 @@ from dcplan.training.machine import is_modern
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
-    from dcplan.model.schema import ParallelismPlan
+    from dcplan.model.job import ParallelismPlan
     from dcplan.training.step import Layout, Workload
 
 

@@ -16,8 +16,8 @@ from dcplan.training.workload import joined
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network, SiteId
-    from dcplan.model.schema import Job
     from dcplan.training.step import Share, Workload
 
 KEYS = {"fabric": (), "all_reduce": "auto"}

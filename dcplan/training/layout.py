@@ -17,7 +17,7 @@ from dcplan.training.step import Layout, Misfit
 from dcplan.training.terms import rounds
 
 if TYPE_CHECKING:
-    from dcplan.model.schema import ParallelismPlan
+    from dcplan.model.job import ParallelismPlan
     from dcplan.training.step import Workload
 
 

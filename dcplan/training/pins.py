@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from dcplan.diagnostics import did_you_mean
 from dcplan.errors import UsageError
-from dcplan.model.schema import ParallelismPlan
+from dcplan.model.job import ParallelismPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,8 +21,8 @@ from dcplan.training.workload import joined, sequences
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job, ParallelismPlan
     from dcplan.model.network import Network
-    from dcplan.model.schema import Job, ParallelismPlan
     from dcplan.model.source import Loc
     from dcplan.training.step import Workload
 

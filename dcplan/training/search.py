@@ -15,7 +15,7 @@ from dcplan.training.terms import no_distance, step_terms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dcplan.model.schema import Job, ParallelismPlan
+    from dcplan.model.job import Job, ParallelismPlan
     from dcplan.training.step import Workload
 
 KEEP = {"none": 8, "dp": 8, "pp": 4}

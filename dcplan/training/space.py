@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
+from dcplan.model.job import ParallelismPlan
 from dcplan.model.outer import OUTER_SYNC
-from dcplan.model.schema import ParallelismPlan
 from dcplan.training import shapes
 from dcplan.training.idle import idle
 from dcplan.training.layout import checked, ranks_by_site, uneven, with_sizes

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from dcplan.catalog.load import Catalog
     from dcplan.catalog.parts import Accelerator, Calibration
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
-    from dcplan.model.schema import Job, Site
+    from dcplan.model.schema import Site
 
 
 def workload(network: Network, job_name: str) -> Workload:

@@ -14,12 +14,13 @@ import pytest
 
 from dcplan.catalog.load import shipped
 from dcplan.model import source
-from dcplan.model.schema import ParallelismPlan, Topology
+from dcplan.model.job import ParallelismPlan
+from dcplan.model.schema import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dcplan.model.schema import Job
+    from dcplan.model.job import Job
 
 FOLDER = Path(__file__).parents[2] / "topologies"
 NAMES = (

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dcplan import api
 from dcplan.design.result import Infeasible
+from dcplan.model.job import ParallelismPlan
 from dcplan.model.network import pair
-from dcplan.model.schema import ParallelismPlan
 from dcplan.training import shapes
 from dcplan.training.compute import attention_core_s, ring_exchange_s
 from dcplan.training.cross_layers import cross_layers_gb, spanned

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.model.job import ParallelismPlan
 from dcplan.model.network import Pair, pair
-from dcplan.model.schema import ParallelismPlan
 from dcplan.model.transport import Transport
 from dcplan.training.engine import cross_site_gb, one_site, step_time
 from dcplan.training.patterns import KINDS, Collective

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from dcplan.model.schema import Job, ParallelismPlan
+from dcplan.model.job import Job, ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import fits, memory

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcplan.model.schema import ParallelismPlan
+from dcplan.model.job import ParallelismPlan
 from dcplan.training.collectives import OUT_HOP_S
 from dcplan.training.engine import one_site
 from dcplan.training.evidence import evidence

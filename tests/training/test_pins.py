@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dcplan.errors import UsageError
-from dcplan.model.schema import Job, ParallelismPlan
+from dcplan.model.job import Job, ParallelismPlan
 from dcplan.training.idle import idle
 from dcplan.training.pins import merged, read_pins
 from dcplan.training.search import any_fits, layouts, search

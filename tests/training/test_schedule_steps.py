@@ -10,7 +10,7 @@ import pytest
 from dcplan.accuracy.over_schedules import ScheduleRun, gain_percent, schedule_sets
 from dcplan.catalog.load import shipped
 from dcplan.catalog.parts import Accelerator, ModelShape
-from dcplan.model.schema import ParallelismPlan
+from dcplan.model.job import ParallelismPlan
 from dcplan.training.compute import costs
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.catalog.parts import ModelShape
-from dcplan.model.schema import ParallelismPlan
+from dcplan.model.job import ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import memory

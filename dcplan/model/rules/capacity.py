@@ -11,8 +11,8 @@ from dcplan.units import significant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network, SiteId
-    from dcplan.model.schema import Job
 
 ALL_IN_PUE = 1.2
 """Power usage effectiveness that the catalog's all-in power of an accelerator contains."""

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from dcplan.diagnostics import Span
     from dcplan.model.graph import Adjacency
+    from dcplan.model.job import Job
     from dcplan.model.network import FiberId, Network, SiteId
-    from dcplan.model.schema import Demand, Job
+    from dcplan.model.schema import Demand
     from dcplan.model.source import Loc
     from dcplan.model.split import Forest, Part
     from dcplan.model.states import State

@@ -15,8 +15,8 @@ from dcplan.model.rules.unpromised import promises_without_effect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
-    from dcplan.model.schema import Job
     from dcplan.model.source import Loc
 
 _OWN = (

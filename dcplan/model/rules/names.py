@@ -11,8 +11,8 @@ from dcplan.model.rules.examples import WITH_JOB, adding, with_change
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
-    from dcplan.model.schema import Job
     from dcplan.model.source import Loc
 
 SITE = Rule(

@@ -15,9 +15,9 @@ from dcplan.units import duration, significant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
     from dcplan.model.reliability import Reliability
-    from dcplan.model.schema import Job
     from dcplan.model.source import Loc
     from dcplan.training.step import Workload
 

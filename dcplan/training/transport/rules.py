@@ -20,8 +20,8 @@ from dcplan.units import significant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network, Pair
-    from dcplan.model.schema import Job
     from dcplan.model.source import Loc
     from dcplan.model.transport import Transport
     from dcplan.training.step import Workload
