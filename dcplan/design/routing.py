@@ -7,6 +7,7 @@ from math import fsum, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.flows import Column, Flows, Path, Room
+from dcplan.design.lanes import lanes, side_by_side
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Flow, Routing
 
@@ -24,6 +25,8 @@ DUST = 1e-7
 """Flow below this share of a demand is rounding and is given to the demand's largest flow."""
 ROUNDED = 2e-7
 """Share of all traffic by which what is left beside what is set aside may be too little by rounding."""
+MUCH = 5_000
+"""Demands × states from which failures are routed on several cores: below, all of them take less than a second."""
 Routes = frozenset[tuple[int, ...]]
 """Chains of lightpaths."""
 
@@ -77,26 +80,29 @@ def route_states(
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
     only, and those that `held` names in a state, which is told their healthy routes. relit: by state, what is lit,
     where that is not what survives of `counts`. Demands on two ways are left out, and what is set aside for them is not
-    used. SolverError where a state cannot be carried: sizing promised that it can.
+    used. The healthy state comes first; failures hang on it alone, so that many are routed at once. SolverError where a
+    state cannot be carried: sizing promised that it can.
     """
     room_gbps = ROUNDED * sum(whole_rate(demand, problem.states) for demand in problem.demands)
     by_state = relit or [counts] * len(problem.states)
     healthy: dict[int, list[tuple[Path, float]]] = {}
-    found = []
-    for k, (state, lit_then) in enumerate(zip(problem.states, by_state, strict=True)):
-        lit = _less(lit_of(problem, lit_then), aside_gbps or {}, room_gbps)
+
+    def routed(k: int) -> tuple[Routing, dict[int, list[tuple[Path, float]]]]:
+        state = problem.states[k]
+        lit = _less(lit_of(problem, by_state[k]), aside_gbps or {}, room_gbps)
         alive = {i: one for i, one in lit.items() if not state.breaks(problem.lightpaths[i].route)}
-        before = {} if state.healthy else healthy
-        few = held(k, {d: _chains(paths) for d, paths in before.items()}) if held else {}
+        few = held(k, {d: _chains(paths) for d, paths in healthy.items()}) if held else {}
         before = {
             d: paths if d not in few else [(path, gbps) for path, gbps in paths if _is_among(path, few[d])]
-            for d, paths in before.items()
+            for d, paths in healthy.items()
         }
         flows = _route(problem, state, alive, {**ways, **few}, before)
-        if state.healthy:
-            healthy = flows
-        found.append(_routing(problem, state, lit, flows))
-    return tuple(found)
+        return _routing(problem, state, lit, flows), flows
+
+    first, healthy = routed(0)
+    much = held is None and len(problem.demands) * len(problem.states) >= MUCH
+    rest = side_by_side(lambda k: routed(k)[0], range(1, len(problem.states)), lanes() if much else 1)
+    return first, *rest
 
 
 def _chains(paths: Sequence[tuple[Path, float]]) -> Routes:
