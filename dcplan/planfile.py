@@ -19,8 +19,8 @@ from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.training.goodput.chain import Goodput
+from dcplan.training.outer.quality import Quality
 from dcplan.training.parts import SitePart
-from dcplan.training.quality import Quality
 from dcplan.training.step import Memory, Terms
 from dcplan.training.transport.carried import Carried
 

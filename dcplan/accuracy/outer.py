@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dcplan.accuracy.runs import data
-from dcplan.training.streaming import Passes, fragments, waits_s
+from dcplan.training.outer.streaming import Passes, fragments, waits_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

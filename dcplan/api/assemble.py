@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dcplan.model.schema import Fiber, Policy
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
-    from dcplan.training.outer import Outer
+    from dcplan.training.outer.exchange import Outer
     from dcplan.training.step import Layout, Share
 
 

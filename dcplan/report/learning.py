@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Row
-    from dcplan.training.quality import Quality
+    from dcplan.training.outer.quality import Quality
 
 _COLUMNS = (
     text_column("chosen", ""),

@@ -11,12 +11,12 @@ from dcplan.training.cross_layers import SPANNING
 from dcplan.training.evidence import evidence
 from dcplan.training.line import memory_of
 from dcplan.training.machine import peak_tflops
+from dcplan.training.outer.tiers import without
 from dcplan.training.patterns import DIRECT
 from dcplan.training.place import places
 from dcplan.training.remember import remembered
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms, taken
-from dcplan.training.tiers import without
 from dcplan.training.transport.links import usable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dcplan.training.cross_layers import SPANNING
 from dcplan.training.line import by_speed, memory_of
 from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, fits, in_host
-from dcplan.training.outer_plan import outer_of, outer_trouble
+from dcplan.training.outer.plan import outer_of, outer_trouble
 from dcplan.training.pipeline import fills
 from dcplan.training.place import places, site_ranks
 from dcplan.training.schedules import chunks, no_pairs, refusal, too_few

@@ -9,7 +9,7 @@ from dcplan.training import schedules, shapes
 from dcplan.training.compute import imbalance
 from dcplan.training.machine import is_modern
 from dcplan.training.offload import KEPT_BYTES
-from dcplan.training.outer import host_bytes, state_bytes
+from dcplan.training.outer.exchange import host_bytes, state_bytes
 from dcplan.training.pipeline import device_layers, held, layer_sizes, stage_parameters
 from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training.offload import host_step_s
-from dcplan.training.outer import traffic_bytes
+from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.schedules import copies
 from dcplan.training.sync import local_parameters
 

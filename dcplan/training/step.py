@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dcplan.model.network import Pair, SiteId
     from dcplan.model.transport import Transport
     from dcplan.training.fabric import Tier
-    from dcplan.training.outer import Outer
-    from dcplan.training.quality import Quality
+    from dcplan.training.outer.exchange import Outer
+    from dcplan.training.outer.quality import Quality
 
 
 @dataclass(frozen=True, slots=True)

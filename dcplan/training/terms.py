@@ -13,10 +13,10 @@ from dcplan.training.collectives import group
 from dcplan.training.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
 from dcplan.training.in_flight import SAME, Way, hidden
 from dcplan.training.line import by_speed, line, parameters_by_share, room
-from dcplan.training.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.machine import machines
 from dcplan.training.one_f_one_b import Boundary, span_s
 from dcplan.training.optimizer import optimizer_s, stepped_here
+from dcplan.training.outer.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.pipeline import Stage, idle_s, stages
 from dcplan.training.place import Place, crossings, places, site_ranks
 from dcplan.training.remember import remembered
@@ -39,7 +39,7 @@ from dcplan.training.sync import (
 if TYPE_CHECKING:
     from dcplan.model.network import SiteId
     from dcplan.training.machine import Machine
-    from dcplan.training.quality import Quality
+    from dcplan.training.outer.quality import Quality
     from dcplan.training.step import Layout, Workload
 
 

@@ -17,7 +17,7 @@ from dcplan.training.goodput.checkpoint import Writing, cycle, size_gb
 from dcplan.training.goodput.corruption import Corruption
 from dcplan.training.goodput.failures import PUBLISHED_H, missing, mtbf_s, speed_with_spares
 from dcplan.training.goodput.stragglers import Stragglers
-from dcplan.training.outer import Outer
+from dcplan.training.outer.exchange import Outer
 from dcplan.training.step import StepTime, Workload
 
 from .records import layout, model, share

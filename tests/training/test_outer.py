@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time, without_sites
 from dcplan.training.machine import machines
 from dcplan.training.memory import memory
-from dcplan.training.outer import Outer, Tier, state_bytes
+from dcplan.training.outer.exchange import Outer, Tier, state_bytes
 from dcplan.training.patterns import DIRECT, KINDS, Collective
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.links import messages_gb

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.streaming import Passes, fragments, waits_s
+from dcplan.training.outer.streaming import Passes, fragments, waits_s
 
 quiet = settings(derandomize=True, deadline=None, max_examples=80)
 

@@ -11,7 +11,7 @@ from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number
 from dcplan.training.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.one_f_one_b import span_s
 from dcplan.training.optimizer import OPTIMIZER_TRAFFIC
-from dcplan.training.outer import traffic_bytes
+from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.schedules import copies, hidden_exchange_s, overlapped, splits_backward
 from dcplan.training.sync import local_parameters
 from dcplan.training.terms import transfer_bytes

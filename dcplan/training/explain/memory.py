@@ -17,7 +17,7 @@ from dcplan.training.memory import (
     layer_bytes,
 )
 from dcplan.training.offload import KEPT_BYTES
-from dcplan.training.outer import host_bytes, state_bytes
+from dcplan.training.outer.exchange import host_bytes, state_bytes
 from dcplan.training.pipeline import device_layers, held
 from dcplan.training.place import crossings
 from dcplan.training.precision import PRECISIONS

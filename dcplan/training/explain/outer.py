@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds
-from dcplan.training.loose import outer_gb, outer_step_s, own_steps_s, waits, with_servers_s
+from dcplan.training.outer.loose import outer_gb, outer_step_s, own_steps_s, waits, with_servers_s
+from dcplan.training.outer.tiers import slowed_s
 from dcplan.training.sync import across_sites, gradient_pairs, rate_gbps
 from dcplan.training.terms import workers_of
-from dcplan.training.tiers import slowed_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.model.network import Pair, SiteId
     from dcplan.training.explain.picture import Picture
-    from dcplan.training.loose import Waits, Worker
-    from dcplan.training.outer import Outer
+    from dcplan.training.outer.exchange import Outer
+    from dcplan.training.outer.loose import Waits, Worker
 
 
 def across(of: Picture) -> Worked:

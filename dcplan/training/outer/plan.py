@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dcplan.training.outer import Outer, Tier
+from dcplan.training.outer.exchange import Outer, Tier
+from dcplan.training.outer.streaming import default_fragments
 from dcplan.training.step import Misfit
-from dcplan.training.streaming import default_fragments
 
 if TYPE_CHECKING:
     from dcplan.model.outer import OuterSteps

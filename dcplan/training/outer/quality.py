@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dcplan.training import shapes
 
 if TYPE_CHECKING:
-    from dcplan.training.outer import Outer
+    from dcplan.training.outer.exchange import Outer
     from dcplan.training.step import Workload
 
 LOSS_SCALE, LOSS_SIZE, LOSS_WORKERS = 19.226, -0.0985, 0.0116

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.model.network import Pair, SiteId
-    from dcplan.training.outer import Outer, Tier
+    from dcplan.training.outer.exchange import Outer, Tier
     from dcplan.training.step import Links
 
 

@@ -1,0 +1,1 @@
+"""Sites that train by themselves for many steps: local SGD, Streaming DiLoCo, parameter servers."""
