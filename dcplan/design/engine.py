@@ -13,11 +13,10 @@ from dcplan.design.carried import routed
 from dcplan.design.certify import certify
 from dcplan.design.conflict import Tried, explain, structural
 from dcplan.design.cutting import Task, cuts_of, root, start
-from dcplan.design.few import Few, counted
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
-from dcplan.design.generation import can_generate, generated
 from dcplan.design.limits import Stop, Until, interruptible, now_s
+from dcplan.design.listing import capped, counting, held, on_two_ways
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.problem import Problem, problem
 from dcplan.design.proof import Known, proof
@@ -28,11 +27,10 @@ from dcplan.design.routing import too_late
 from dcplan.design.solver import require
 from dcplan.design.spectrum import Misfit, assign, used_slots
 from dcplan.design.verify import verify
-from dcplan.design.ways import Ways, ways_of
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from dcplan.design.cutting import Held, Loop
     from dcplan.design.problem import Choice
@@ -49,10 +47,6 @@ REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
 SOME_WAYS = "not all ways were considered"
 """Why a search ends where its bound is over more ways than it takes."""
-MANY_WAYS = 4000
-"""Of all demands on two ways at once together: of more than these, some are generated instead."""
-GENERATING = 0.3
-"""Share of the time in which ways of demands on two at once are generated."""
 REROUTE_SHARE = 0.4
 """Share of time and nodes in which relight first finds what scheme reroute would buy."""
 
@@ -171,12 +165,12 @@ def _result(
 ) -> Design | Infeasible:
     if task.problem.network.policy.scheme == "relight":
         fixed = _without_retuning(task, lightpaths)
-        task = _held(listed, task, fixed.late) if fixed and fixed.late else task
-        found = relit(task, partial(_held, listed), fixed, lightpaths, demands)
-        capped = _capped(task, listed)
+        task = held(listed, task, fixed.late) if fixed and fixed.late else task
+        found = relit(task, partial(held, listed), fixed, lightpaths, demands)
+        cut_short = capped(task, listed)
         if isinstance(found, Infeasible):
-            return replace(found, reason="; ".join((found.reason, *capped)))
-        return replace(found, assumptions=(*found.assumptions, *capped))
+            return replace(found, reason="; ".join((found.reason, *cut_short)))
+        return replace(found, assumptions=(*found.assumptions, *cut_short))
     answer = _answer(task, listed)
     if isinstance(answer, _Nothing):
         return blocked(answer.task) or explain(answer.task, answer.tried)
@@ -267,55 +261,7 @@ def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int
         until=until,
         say=options.progress or (lambda _: None),
     )
-    listed = _listed(made, sorted(made.protected), until, few=can_generate(made))
-    task = replace(task, ways={d: ways.ways for d, ways in listed.items()})
-    all_listed = len(listed) == len(made.protected) and all(ways.complete for ways in listed.values())
-    if all_listed or not can_generate(made):
-        return task, listed
-    many = sorted(made.protected)
-    task = generated(replace(task, until=until.within(GENERATING * until.left_s)), many)
-    listed |= {d: Ways(tuple(task.ways[d]), complete=False) for d in many if task.ways[d]}
-    listed |= _listed(made, [d for d in many if d not in listed], until)
-    return replace(task, until=until, ways={d: ways.ways for d, ways in listed.items()}), listed
-
-
-def _listed(made: Problem, demands: Sequence[int], until: Until, *, few: bool = False) -> dict[int, Ways]:
-    """The ways of demands; each has its part of the time that is left. few: no more once they are many."""
-    found: dict[int, Ways] = {}
-    for rank, d in enumerate(demands):
-        mine = until.within(until.left_s / (2 * (len(demands) - rank)))
-        found[d] = ways_of(made, made.demands[d], mine)
-        if few and (not found[d].complete or sum(len(ways.ways) for ways in found.values()) > MANY_WAYS):
-            break
-    return found
-
-
-def _capped(task: Task, listed: Mapping[int, Ways]) -> tuple[str, ...]:
-    made, some = task.problem, [d for d, ways in sorted(listed.items()) if not ways.complete]
-    if task.floor_usd is not None:
-        number = sum(len(listed[d].ways) for d in some)
-        what = f"two ways at once: {number} ways that a relaxation would take were considered for {len(some)} demands"
-        return (f"{what}, there are more; the bound is over all, without a certificate",)
-    return tuple(
-        f"{made.demands[d].id}: the {len(listed[d].ways)} shortest ways were considered, there are more" for d in some
-    )
-
-
-def _held(listed: dict[int, Ways], task: Task, late: Sequence[int]) -> Task:
-    """The task with demands held to ways within their latency limit."""
-    made = task.problem
-    task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
-    listed |= _listed(made, [d for d in late if d not in listed], task.until)
-    return replace(task, ways={**task.ways, **{d: listed[d].ways for d in late}})
-
-
-def _counted(task: Task, listed: dict[int, Ways]) -> Task:
-    """The task with the ways of demands that may take few routes at a time."""
-    made = task.problem
-    mine = counted(made)
-    listed |= _listed(made, mine, task.until)
-    complete = all(listed[d].complete for d in mine)
-    return replace(task, few=Few({d: listed[d].ways for d in mine}, complete)) if mine else task
+    return on_two_ways(task)
 
 
 def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
@@ -337,7 +283,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
         late = [d for d in too_late(made, routing) if d not in task.ways]
         if not late:
             return task, loop
-        task = _held(listed, task, late)
+        task = held(listed, task, late)
     return task, start(task, tuple(loop.cuts.values())) if loop else None
 
 
@@ -349,26 +295,26 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
     known: tuple[Held, ...] = ()
     begun: Loop | None = None
     if made.shared:
-        task = _counted(task, listed)
+        task = counting(task, listed)
         task, begun = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
         sized = size_all(task, known, begun)
         begun = None
         if isinstance(sized, Infeasible):
-            return replace(sized, reason="; ".join((sized.reason, *_capped(task, listed))))
+            return replace(sized, reason="; ".join((sized.reason, *capped(task, listed))))
         if sized is None:
-            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=_capped(task, listed)))
+            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=capped(task, listed)))
         known = sized.cuts
         if not repairs:
             bound, basis = min(sized.bound_usd, task.floor_usd or sized.bound_usd), (task, sized.cuts)
         routing = routed(task, sized.counts, cuts_of(sized.cuts))
         late = [d for d in too_late(made, routing) if d not in task.ways]
         if late:
-            task = _held(listed, task, late)
+            task = held(listed, task, late)
             continue
         channels = assign(made, sized.counts, sized.pairs)
         if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, basis, repairs, task, _capped(task, listed))
+            return _Answer(sized, channels, routing, bound, basis, repairs, task, capped(task, listed))
         fiber = channels.fiber
         repairs = (*repairs, fiber)
         task.say(f"channels do not fit on {fiber}, solving again with less of its band")

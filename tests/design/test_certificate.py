@@ -287,10 +287,10 @@ def adds_up_to_something_else(book, said):
 
 def test_ways_that_were_listed_in_a_hurry_are_no_ground_for_a_certificate(monkeypatch):
     """Another time there may be more of them; the plan says so, and passes its check."""
-    from dcplan.design import engine
+    from dcplan.design import listing
 
-    listed = engine.ways_of
-    monkeypatch.setattr(engine, "ways_of", lambda *about: replace(listed(*about), hurried=True))
+    listed = listing.ways_of
+    monkeypatch.setattr(listing, "ways_of", lambda *about: replace(listed(*about), hurried=True))
     found = designed(*ring(scheme="one-plus-one"))
     assert found.certificate is None
     assert any("no certificate: the ways of x, y were listed only" in one for one in found.assumptions)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import engine
+from dcplan.design import listing
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.cutting import Task, root, start
 from dcplan.design.disjoint import cheapest_couple
@@ -103,7 +103,7 @@ def test_designs_over_generated_ways(mesh):
     paths, states = lightpaths_of(net), promised_states(net)
     whole = design(net, (), paths, demands, states, Options(gap=0.0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "MANY_WAYS", 0)
+        patch.setattr(listing, "MANY_WAYS", 0)
         found = design(net, (), paths, demands, states, Options(gap=0.0))
     assert isinstance(found, Infeasible) == isinstance(whole, Infeasible)
     if isinstance(found, Infeasible) or isinstance(whole, Infeasible):
