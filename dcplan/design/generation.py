@@ -57,12 +57,14 @@ def generated(task: Task, wanted: Collection[int]) -> Task:
     _add(ways, _couples(problem, wanted, _first_prices(problem)))
     floor = -inf
     known: tuple[Held, ...] = ()
+    filled = False
     for _ in range(ROUNDS):
         loop = start(_with(task, ways), known)
         if not root(loop):
-            if _fill(task, ways):
-                continue
-            return _with(task, ways)
+            if filled or not _fill(task, ways):
+                return _with(task, ways)
+            filled = True
+            continue
         known = tuple(loop.cuts.values())
         names = tuple(row.name for row in loop.program.rows[: loop.base])
         relaxed = _Relaxed(problem, loop.linear, loop.bought, names)
