@@ -18,9 +18,9 @@ from dcplan.design.result import Design, JobCollective
 from dcplan.errors import UsageError
 from dcplan.model.existing import Existing
 from dcplan.optics.budget import Lightpath, Line
+from dcplan.training.across.parts import SitePart
 from dcplan.training.goodput.chain import Goodput
 from dcplan.training.outer.quality import Quality
-from dcplan.training.parts import SitePart
 from dcplan.training.step import Memory, Terms
 from dcplan.training.transport.carried import Carried
 

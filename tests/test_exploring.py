@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
-from dcplan.training.pins import read_pins
+from dcplan.training.plans.pins import read_pins
 
 THREE = """\
 dcplan: 1

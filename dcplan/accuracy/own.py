@@ -15,7 +15,7 @@ from dcplan.diagnostics import did_you_mean
 from dcplan.errors import DcplanError, UsageError
 from dcplan.model.job import ParallelismPlan
 from dcplan.training.layout import complete
-from dcplan.training.machine import peak_tflops
+from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Misfit
 
 if TYPE_CHECKING:

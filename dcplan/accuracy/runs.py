@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dcplan.accuracy.workloads import work
 from dcplan.training import shapes
-from dcplan.training.machine import peak_tflops
+from dcplan.training.site.machine import peak_tflops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

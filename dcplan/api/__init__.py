@@ -133,7 +133,7 @@ def explore(
     """
     from dcplan.api.exploring import explorations
     from dcplan.diagnostics import did_you_mean
-    from dcplan.training.objectives import OBJECTIVES
+    from dcplan.training.plans.objectives import OBJECTIVES
 
     if objective not in OBJECTIVES:
         hint = did_you_mean(objective, OBJECTIVES, f"choose {', '.join(OBJECTIVES)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.planfile import Assumption
-from dcplan.training.offload import HOST_EFFICIENCY, host_of, is_assumed
+from dcplan.training.site.offload import HOST_EFFICIENCY, host_of, is_assumed
 from dcplan.units import significant
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from dcplan.errors import UsageError
 from dcplan.model.states import promised_states
 from dcplan.training.explain.losses import ExplainedLoss, explained_losses
 from dcplan.training.explain.terms import Explained, explained
-from dcplan.training.explore import Explored, explore, silent
 from dcplan.training.goodput.joined import losses_of
-from dcplan.training.pins import merged
-from dcplan.training.search import name as called
-from dcplan.training.space import Space, candidates, idle_pins
+from dcplan.training.plans.explore import Explored, explore, silent
+from dcplan.training.plans.pins import merged
+from dcplan.training.plans.search import name as called
+from dcplan.training.plans.space import Space, candidates, idle_pins
 from dcplan.training.step import Layout, Links
 from dcplan.training.workload import workload
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.model.states import HEALTHY
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
+from dcplan.training.across.parts import SitePart, parts
+from dcplan.training.across.place import places
+from dcplan.training.across.sync import across_sites
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
 from dcplan.training.goodput.chain import Goodput, goodput
 from dcplan.training.goodput.joined import losses_of
-from dcplan.training.line import by_speed
-from dcplan.training.parts import SitePart, parts
-from dcplan.training.place import places
+from dcplan.training.pipeline.line import by_speed
 from dcplan.training.step import Layout, Links, StepTime
-from dcplan.training.sync import across_sites
 from dcplan.training.transport.links import on_pairs
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.optimal_collective import packings
-from dcplan.training.patterns import KINDS, OPEN, OPTIMAL, Collective, as_trees, pattern
+from dcplan.training.across.patterns import KINDS, OPEN, OPTIMAL, Collective, as_trees, pattern
 from dcplan.training.terms import step_terms
 from dcplan.training.transport.links import usable
 

@@ -15,8 +15,8 @@ from dcplan.design.optimal_collective import EVERY_TREE, cheapest_tree
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import JobTraffic, sized
 from dcplan.model.states import HEALTHY
-from dcplan.training.packing import Packing, rooted
-from dcplan.training.patterns import OPTIMAL, Collective, as_trees, pattern
+from dcplan.training.across.packing import Packing, rooted
+from dcplan.training.across.patterns import OPTIMAL, Collective, as_trees, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

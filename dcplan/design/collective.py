@@ -9,11 +9,11 @@ from dcplan.design.cheapest_trees import cheapest_trees
 from dcplan.design.result import CollectiveLink, CollectiveTried, Infeasible, JobCollective
 from dcplan.design.traffic import JobTraffic, fixed_demands, job_plans, job_traffic, sized
 from dcplan.model.states import HEALTHY
+from dcplan.training.across.packing import faults
+from dcplan.training.across.patterns import KINDS, OPEN, OPTIMAL, Collective
+from dcplan.training.across.place import places
+from dcplan.training.across.sync import across_sites
 from dcplan.training.engine import cross_site_gb
-from dcplan.training.packing import faults
-from dcplan.training.patterns import KINDS, OPEN, OPTIMAL, Collective
-from dcplan.training.place import places
-from dcplan.training.sync import across_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -21,8 +21,8 @@ from dcplan.design.program import Program
 from dcplan.design.simplex import Simplex
 from dcplan.errors import DcplanError
 from dcplan.model.network import Pair, SiteId, pair
-from dcplan.training.packing import Packing, Tree, rooted
-from dcplan.training.patterns import shortest_ring
+from dcplan.training.across.packing import Packing, Tree, rooted
+from dcplan.training.across.patterns import shortest_ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

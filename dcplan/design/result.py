@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dcplan.design.certificate import Certificate
 from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
-from dcplan.training.packing import Packing
+from dcplan.training.across.packing import Packing
 
 
 @dataclass(frozen=True, slots=True)

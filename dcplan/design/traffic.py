@@ -12,9 +12,9 @@ from dcplan.design.result import Demand, Infeasible
 from dcplan.model.network import pair
 from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
+from dcplan.training.across.patterns import DIRECT, OPEN, Collective
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
-from dcplan.training.patterns import DIRECT, OPEN, Collective
-from dcplan.training.search import layouts
+from dcplan.training.plans.search import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.advice import too_slow
 from dcplan.training.workload import workload
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dcplan.model.job import ParallelismPlan
     from dcplan.model.network import Network, Pair
     from dcplan.model.states import State
-    from dcplan.training.packing import Packing
+    from dcplan.training.across.packing import Packing
 
 STRETCH = 1.5
 """Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""

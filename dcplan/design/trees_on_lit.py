@@ -27,8 +27,8 @@ from dcplan.design.traffic import fixed_demands, job_plans
 from dcplan.errors import DcplanError
 from dcplan.model.network import Pair, pair
 from dcplan.model.states import HEALTHY
-from dcplan.training.packing import Packing, rooted
-from dcplan.training.patterns import KINDS, OPEN, OPTIMAL, Collective, pattern
+from dcplan.training.across.packing import Packing, rooted
+from dcplan.training.across.patterns import KINDS, OPEN, OPTIMAL, Collective, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

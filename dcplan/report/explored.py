@@ -20,7 +20,7 @@ from dcplan.report.sheet import (
     text_column,
 )
 from dcplan.training.memory import USABLE
-from dcplan.training.objectives import OBJECTIVES
+from dcplan.training.plans.objectives import OBJECTIVES
 from dcplan.units import duration
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dcplan.api.exploring import Exploration
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Row, Value
-    from dcplan.training.explore import Explored
+    from dcplan.training.plans.explore import Explored
 
 _WEIGHED = (
     text_column("best", "Best in", 6),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.report import goodput, learning, transport, unlike
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
 from dcplan.training.step import Terms
 from dcplan.units import duration, significant
 

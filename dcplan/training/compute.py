@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
-from dcplan.training.collectives import all_reduce_s, all_to_all_s, group, reduce_scatter_s, scatter_and_gather_s
 from dcplan.training.remember import remembered
+from dcplan.training.site.collectives import all_reduce_s, all_to_all_s, group, reduce_scatter_s, scatter_and_gather_s
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
-    from dcplan.training.machine import Machine
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Tile, Workload
 
 FLASH_EFFICIENCY = 0.75

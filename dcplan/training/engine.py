@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
+from dcplan.training.across.patterns import DIRECT
+from dcplan.training.across.place import places
 from dcplan.training.evidence import evidence
-from dcplan.training.line import memory_of
-from dcplan.training.machine import peak_tflops
 from dcplan.training.outer.tiers import without
-from dcplan.training.patterns import DIRECT
-from dcplan.training.place import places
+from dcplan.training.pipeline.line import memory_of
 from dcplan.training.remember import remembered
+from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms, taken
 from dcplan.training.transport.links import usable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
 
 if TYPE_CHECKING:
     from dcplan.training.step import Layout, Share, Workload

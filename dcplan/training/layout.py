@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.training.cross_layers import SPANNING
-from dcplan.training.line import by_speed, memory_of
-from dcplan.training.machine import machines
+from dcplan.training.across.cross_layers import SPANNING
+from dcplan.training.across.place import places, site_ranks
 from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer.plan import outer_of, outer_trouble
-from dcplan.training.pipeline import fills
-from dcplan.training.place import places, site_ranks
-from dcplan.training.schedules import chunks, no_pairs, refusal, too_few
+from dcplan.training.pipeline.line import by_speed, memory_of
+from dcplan.training.pipeline.schedules import chunks, no_pairs, refusal, too_few
+from dcplan.training.pipeline.stages import fills
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit
 from dcplan.training.terms import rounds
 

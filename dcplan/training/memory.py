@@ -5,19 +5,20 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from dcplan.training import schedules, shapes
+from dcplan.training import shapes
 from dcplan.training.compute import imbalance
-from dcplan.training.machine import is_modern
-from dcplan.training.offload import KEPT_BYTES
 from dcplan.training.outer.exchange import host_bytes, state_bytes
-from dcplan.training.pipeline import device_layers, held, layer_sizes, stage_parameters
-from dcplan.training.precision import PRECISIONS
+from dcplan.training.pipeline import schedules
+from dcplan.training.pipeline.stages import device_layers, held, layer_sizes, stage_parameters
 from dcplan.training.remember import remembered
+from dcplan.training.site.machine import is_modern
+from dcplan.training.site.offload import KEPT_BYTES
+from dcplan.training.site.precision import PRECISIONS
 from dcplan.training.step import Memory
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
-    from dcplan.training.pipeline import Held, StageLayers
+    from dcplan.training.pipeline.stages import Held, StageLayers
     from dcplan.training.step import Layout, Share, Tile, Workload
 
 GRADIENT_BYTES = 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.training.offload import host_step_s
+from dcplan.training.across.sync import local_parameters
 from dcplan.training.outer.exchange import traffic_bytes
-from dcplan.training.schedules import copies
-from dcplan.training.sync import local_parameters
+from dcplan.training.pipeline.schedules import copies
+from dcplan.training.site.offload import host_step_s
 
 if TYPE_CHECKING:
-    from dcplan.training.machine import Machine
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Workload
 
 OPTIMIZER_TRAFFIC = 30

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
-from dcplan.training import inside_rules
 from dcplan.training.goodput import rules as goodput
-from dcplan.training.idle import idle
 from dcplan.training.layout import complete
-from dcplan.training.machine import peak_tflops
-from dcplan.training.precision import PRECISIONS
-from dcplan.training.search import any_fits
-from dcplan.training.space import DEFAULT, Space, idle_pins
+from dcplan.training.plans.idle import idle
+from dcplan.training.plans.search import any_fits
+from dcplan.training.plans.space import DEFAULT, Space, idle_pins
+from dcplan.training.site import rules as site_rules
+from dcplan.training.site.machine import peak_tflops
+from dcplan.training.site.precision import PRECISIONS
 from dcplan.training.step import Misfit
 from dcplan.training.transport import rules as transport
 from dcplan.training.workload import joined, sequences
@@ -131,7 +131,7 @@ _HINTS = {
 def check(network: Network) -> list[Finding]:
     """All training jobs of a valid network: sizes, batch, memory, sites, precision, generations, idle keys."""
     jobs = [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
-    return [*jobs, *goodput.check_rates(network), *inside_rules.check(network)]
+    return [*jobs, *goodput.check_rates(network), *site_rules.check(network)]
 
 
 def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcplan.training.patterns import DIRECT, Collective
+from dcplan.training.across.patterns import DIRECT, Collective
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
     from dcplan.model.network import Pair, SiteId
     from dcplan.model.transport import Transport
-    from dcplan.training.fabric import Tier
     from dcplan.training.outer.exchange import Outer
     from dcplan.training.outer.quality import Quality
+    from dcplan.training.site.fabric import Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,10 @@ from typing import TYPE_CHECKING
 
 from dcplan.model.network import Pair, pair
 from dcplan.training import shapes
-from dcplan.training.collectives import group
-from dcplan.training.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
-from dcplan.training.in_flight import SAME, Way, hidden
-from dcplan.training.line import by_speed, line, parameters_by_share, room
-from dcplan.training.machine import machines
-from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.optimizer import optimizer_s, stepped_here
-from dcplan.training.outer.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
-from dcplan.training.pipeline import Stage, idle_s, stages
-from dcplan.training.place import Place, crossings, places, site_ranks
-from dcplan.training.remember import remembered
-from dcplan.training.schedules import folds, hidden_exchange_s, multiple, overlapped, splits_backward
-from dcplan.training.split import microbatches, of_batch
-from dcplan.training.step import Links, Terms
-from dcplan.training.sync import (
+from dcplan.training.across.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
+from dcplan.training.across.place import Place, crossings, places, site_ranks
+from dcplan.training.across.split import microbatches, of_batch
+from dcplan.training.across.sync import (
     Reduction,
     Window,
     across_s,
@@ -35,11 +24,22 @@ from dcplan.training.sync import (
     reduction,
     with_messages,
 )
+from dcplan.training.optimizer import optimizer_s, stepped_here
+from dcplan.training.outer.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
+from dcplan.training.pipeline.in_flight import SAME, Way, hidden
+from dcplan.training.pipeline.line import by_speed, line, parameters_by_share, room
+from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline.schedules import folds, hidden_exchange_s, multiple, overlapped, splits_backward
+from dcplan.training.pipeline.stages import Stage, idle_s, stages
+from dcplan.training.remember import remembered
+from dcplan.training.site.collectives import group
+from dcplan.training.site.machine import machines
+from dcplan.training.step import Links, Terms
 
 if TYPE_CHECKING:
     from dcplan.model.network import SiteId
-    from dcplan.training.machine import Machine
     from dcplan.training.outer.quality import Quality
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Workload
 
 

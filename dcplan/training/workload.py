@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.errors import DcplanError
-from dcplan.training.fabric import Tier
-from dcplan.training.machine import peak_tflops
+from dcplan.training.site.fabric import Tier
+from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Share, Workload
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import cast
 from dcplan.catalog.load import shipped
 from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
 from dcplan.training.engine import step_time
-from dcplan.training.explore import explore
-from dcplan.training.space import Space, candidates
+from dcplan.training.plans.explore import explore
+from dcplan.training.plans.space import Space, candidates
 from dcplan.training.step import Layout, Links, Share, Workload
 from dcplan.training.terms import no_distance
 

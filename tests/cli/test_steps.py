@@ -13,7 +13,7 @@ from dcplan import api
 from dcplan.api.exploring import explorations
 from dcplan.cli.app import run
 from dcplan.model.rules.examples import adding, with_change
-from dcplan.training.pins import read_pins
+from dcplan.training.plans.pins import read_pins
 
 SMALL = with_change("{papillion: 8192, lincoln: 8192}", "{papillion: 16, lincoln: 16}")
 SMALL = with_change("global_batch_tokens: 16777216", "global_batch_tokens: 262144", SMALL)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dcplan.design.optimal_collective import EVERY_TREE, MOST_PACKINGS, packings
 from dcplan.model.network import pair
-from dcplan.training.packing import Packing, among, faults, rooted, shares, trips
-from dcplan.training.patterns import KINDS, Collective, as_trees, pattern
+from dcplan.training.across.packing import Packing, among, faults, rooted, shares, trips
+from dcplan.training.across.patterns import KINDS, Collective, as_trees, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,8 +19,8 @@ from dcplan.design.collective import traffic_by_cost
 from dcplan.design.traffic import job_plans
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan, dumps, loads
+from dcplan.training.across.patterns import KINDS, Collective, as_trees, pattern
 from dcplan.training.engine import step_time
-from dcplan.training.patterns import KINDS, Collective, as_trees, pattern
 from dcplan.training.step import Links
 
 from .test_collective import CHAIN, network

@@ -17,8 +17,8 @@ from dcplan.design.concurrent import Asked, concurrent
 from dcplan.design.labels import Arc
 from dcplan.design.trees_on_lit import trees_on
 from dcplan.model.network import pair
-from dcplan.training.packing import faults, shares
-from dcplan.training.patterns import KINDS, Collective, pattern
+from dcplan.training.across.packing import faults, shares
+from dcplan.training.across.patterns import KINDS, Collective, pattern
 
 from .test_collective import CHAIN, network
 from .test_optimal_collective import bound

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.training.across.parts import parts
+from dcplan.training.across.place import places
 from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
 from dcplan.training.layout import checked
-from dcplan.training.line import layers_by_speed, line, memory_of
-from dcplan.training.machine import machines
 from dcplan.training.memory import fits
-from dcplan.training.parts import parts
-from dcplan.training.place import places
+from dcplan.training.pipeline.line import layers_by_speed, line, memory_of
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Links, Workload
 from dcplan.training.terms import cross_site_gb, no_distance, taken
 

@@ -17,12 +17,12 @@ from dcplan.design.result import Infeasible
 from dcplan.model.job import ParallelismPlan
 from dcplan.model.network import pair
 from dcplan.training import shapes
+from dcplan.training.across.cross_layers import cross_layers_gb, spanned
+from dcplan.training.across.place import places
 from dcplan.training.compute import attention_core_s, ring_exchange_s
-from dcplan.training.cross_layers import cross_layers_gb, spanned
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time, without_sites
 from dcplan.training.layout import complete
-from dcplan.training.machine import machines
-from dcplan.training.place import places
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Links, Misfit, Workload
 
 from .records import model, share

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from dcplan.model.job import ParallelismPlan
 from dcplan.model.network import Pair, pair
 from dcplan.model.transport import Transport
+from dcplan.training.across.patterns import KINDS, Collective
 from dcplan.training.engine import cross_site_gb, one_site, step_time
-from dcplan.training.patterns import KINDS, Collective
-from dcplan.training.space import CHOICES, Space, candidates
+from dcplan.training.plans.space import CHOICES, Space, candidates
 from dcplan.training.step import Layout, Links, Workload
 
 from .records import model, share

@@ -12,7 +12,7 @@ from dcplan.model.rules.examples import adding
 from dcplan.model.source import parse
 from dcplan.training.explain.memory import MEMORY
 from dcplan.training.explain.terms import TERMS, explained
-from dcplan.training.search import layouts
+from dcplan.training.plans.search import layouts
 from dcplan.training.step import Layout, Links, Memory, Terms, Workload
 from dcplan.training.workload import workload
 from tests.training.evaluate import evaluate

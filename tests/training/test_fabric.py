@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.parts import Accelerator
 from dcplan.model.rules.examples import GOOD, JOB, with_change
-from dcplan.training.collectives import (
+from dcplan.training.engine import one_site
+from dcplan.training.site.collectives import (
     OUT_HOP_S,
     UP_HOP_S,
     Group,
@@ -21,9 +22,8 @@ from dcplan.training.collectives import (
     reduce_scatter_s,
     scatter_and_gather_s,
 )
-from dcplan.training.engine import one_site
-from dcplan.training.fabric import Tier, leaving, ring_rate, scattered_s
-from dcplan.training.machine import Machine, machine
+from dcplan.training.site.fabric import Tier, leaving, ring_rate, scattered_s
+from dcplan.training.site.machine import Machine, machine
 from dcplan.training.step import Layout, StepTime, Workload
 from dcplan.training.workload import workload
 

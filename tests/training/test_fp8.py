@@ -8,7 +8,7 @@ import pytest
 
 from dcplan.model.rules.examples import WITH_JOB, adding
 from dcplan.training.engine import one_site
-from dcplan.training.machine import machine
+from dcplan.training.site.machine import machine
 from dcplan.training.step import Layout, StepTime, Workload
 from dcplan.training.workload import workload
 

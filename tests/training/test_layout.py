@@ -10,9 +10,9 @@ from dcplan.model.job import Job, ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import fits, memory
-from dcplan.training.search import any_fits, layouts, search
-from dcplan.training.search import name as called
-from dcplan.training.space import CHOICES, Space, candidates
+from dcplan.training.plans.search import any_fits, layouts, search
+from dcplan.training.plans.search import name as called
+from dcplan.training.plans.space import CHOICES, Space, candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
 from .records import model, share

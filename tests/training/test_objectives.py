@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import step_time
-from dcplan.training.explore import RANKED, explore
 from dcplan.training.memory import USABLE
-from dcplan.training.objectives import OBJECTIVES, figures, front
-from dcplan.training.search import name, reasons
-from dcplan.training.space import Space, candidates
+from dcplan.training.plans.explore import RANKED, explore
+from dcplan.training.plans.objectives import OBJECTIVES, figures, front
+from dcplan.training.plans.search import name, reasons
+from dcplan.training.plans.space import Space, candidates
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 
 from .records import model, share

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcplan.model.job import ParallelismPlan
-from dcplan.training.collectives import OUT_HOP_S
 from dcplan.training.engine import one_site
 from dcplan.training.evidence import evidence
 from dcplan.training.layout import complete
-from dcplan.training.machine import machine
 from dcplan.training.memory import OPTIMIZER_BYTES
-from dcplan.training.offload import HOST_EFFICIENCY, host_of, host_step_s, is_assumed
+from dcplan.training.site.collectives import OUT_HOP_S
+from dcplan.training.site.machine import machine
+from dcplan.training.site.offload import HOST_EFFICIENCY, host_of, host_step_s, is_assumed
 from dcplan.training.step import Misfit, StepTime, Workload
 
 from .records import layout, model, share

@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import step_time
-from dcplan.training.in_flight import hidden
-from dcplan.training.line import room
-from dcplan.training.machine import machines
-from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline import stages, to_hide
+from dcplan.training.pipeline.in_flight import hidden
+from dcplan.training.pipeline.line import room
+from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline.stages import stages, to_hide
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Workload
 
 from .one_f_one_b import Edge, simulate

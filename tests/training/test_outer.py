@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.training.across.patterns import DIRECT, KINDS, Collective
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time, without_sites
-from dcplan.training.machine import machines
 from dcplan.training.memory import memory
 from dcplan.training.outer.exchange import Outer, Tier, state_bytes
-from dcplan.training.patterns import DIRECT, KINDS, Collective
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.links import messages_gb
 

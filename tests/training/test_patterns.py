@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.model.network import pair
+from dcplan.training.across.patterns import KINDS, Collective, flat_ring, pattern, shortest_ring
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time, without_sites
-from dcplan.training.patterns import KINDS, Collective, flat_ring, pattern, shortest_ring
 from dcplan.training.step import Links
 from tests.training.test_sync import SIZE_GB, job
 

@@ -6,10 +6,10 @@ import pytest
 
 from dcplan.errors import UsageError
 from dcplan.model.job import Job, ParallelismPlan
-from dcplan.training.idle import idle
-from dcplan.training.pins import merged, read_pins
-from dcplan.training.search import any_fits, layouts, search
-from dcplan.training.space import CHOICES, Space, candidates, idle_pins
+from dcplan.training.plans.idle import idle
+from dcplan.training.plans.pins import merged, read_pins
+from dcplan.training.plans.search import any_fits, layouts, search
+from dcplan.training.plans.space import CHOICES, Space, candidates, idle_pins
 from dcplan.training.step import Layout, Workload
 
 from .records import model, share

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline import bubble_s, divides, stage_layers, to_hide
+from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline.stages import bubble_s, divides, stage_layers, to_hide
 
 from .one_f_one_b import Edge, simulate
 from .records import DATA, model

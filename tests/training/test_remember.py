@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dcplan.training.engine import step_time
-from dcplan.training.machine import machines
 from dcplan.training.remember import remembered
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Workload
 
 from .records import layout, model, share

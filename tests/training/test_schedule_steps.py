@@ -11,14 +11,14 @@ from dcplan.accuracy.over_schedules import ScheduleRun, gain_percent, schedule_s
 from dcplan.catalog.load import shipped
 from dcplan.catalog.parts import Accelerator, ModelShape
 from dcplan.model.job import ParallelismPlan
+from dcplan.training.across.place import places
 from dcplan.training.compute import costs
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
-from dcplan.training.machine import machines
-from dcplan.training.place import places
-from dcplan.training.schedules import SCHEDULES, hidden_exchange_s
-from dcplan.training.search import search
-from dcplan.training.space import Space
+from dcplan.training.pipeline.schedules import SCHEDULES, hidden_exchange_s
+from dcplan.training.plans.search import search
+from dcplan.training.plans.space import Space
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
 from dcplan.training.terms import rounds
 

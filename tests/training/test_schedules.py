@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcplan.training.schedules import Times, bubble_s, in_flight, least_microbatches, overlapped, refusal, too_few
+from dcplan.training.pipeline.schedules import (
+    Times,
+    bubble_s,
+    in_flight,
+    least_microbatches,
+    overlapped,
+    refusal,
+    too_few,
+)
 
 from . import schedule_orders as orders
 

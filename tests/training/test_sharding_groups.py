@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcplan.training import shapes
-from dcplan.training.collectives import OUT_HOP_S, UP_HOP_S
 from dcplan.training.engine import one_site
-from dcplan.training.machine import machine
+from dcplan.training.site.collectives import OUT_HOP_S, UP_HOP_S
+from dcplan.training.site.machine import machine
 from dcplan.training.step import StepTime, Workload
 
 from .records import layout, model, share

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.split import cuts, microbatches, of_batch
+from dcplan.training.across.split import cuts, microbatches, of_batch
 
 quiet = settings(derandomize=True, deadline=None, max_examples=120)
 TIME = st.sampled_from((0.5, 1.0, 1.3, 2.0)) | st.floats(0.3, 4)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.model.network import pair
-from dcplan.training.collectives import Group, all_reduce_s, reduce_scatter_s
+from dcplan.training.across.patterns import Collective
+from dcplan.training.across.sync import Reduction, Window, across_s, exchange_s
 from dcplan.training.engine import cross_site_gb, step_time
-from dcplan.training.patterns import Collective
+from dcplan.training.site.collectives import Group, all_reduce_s, reduce_scatter_s
 from dcplan.training.step import Layout, Links, Workload
-from dcplan.training.sync import Reduction, Window, across_s, exchange_s
 
 from .records import layout, model, share
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.training.across.place import places
 from dcplan.training.engine import cross_site_gb, one_site, step_time, without_sites
-from dcplan.training.machine import machines
 from dcplan.training.outer.exchange import Outer, Tier
 from dcplan.training.outer.loose import batches
 from dcplan.training.outer.tiers import mean_step_s, pair_gb, pushes, slowed_s, staleness
-from dcplan.training.place import places
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Misfit
 from dcplan.training.terms import replicas_of, workers_of
 

@@ -18,7 +18,7 @@ from dcplan.model.rules.examples import adding
 from dcplan.model.source import parse
 from dcplan.model.transport import Transport
 from dcplan.training.engine import needed_rates, one_site, step_time
-from dcplan.training.search import layouts
+from dcplan.training.plans.search import layouts
 from dcplan.training.step import Layout, Links, Workload
 from dcplan.training.transport.carried import Carried, carried
 from dcplan.training.transport.flows import (

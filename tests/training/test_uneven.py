@@ -13,9 +13,9 @@ from dcplan.model.job import ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import memory
-from dcplan.training.pipeline import divides, fills, fullest_layers, stage_layers
-from dcplan.training.search import search
-from dcplan.training.space import candidates
+from dcplan.training.pipeline.stages import divides, fills, fullest_layers, stage_layers
+from dcplan.training.plans.search import search
+from dcplan.training.plans.space import candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
 from .records import layout, model, share

@@ -15,7 +15,7 @@ from dcplan.model.rules import effect
 from dcplan.model.rules.examples import WITH_JOB, adding
 from dcplan.training import shapes
 from dcplan.training.engine import one_site
-from dcplan.training.machine import machine
+from dcplan.training.site.machine import machine
 from dcplan.training.step import StepTime, Workload
 from dcplan.training.workload import workload
 

@@ -50,7 +50,7 @@ def run(
     from dcplan import api
     from dcplan.report import explanation, explored, steps
     from dcplan.report.render import check_format, draw
-    from dcplan.training.pins import read_pins
+    from dcplan.training.plans.pins import read_pins
 
     check_format(form)
     pins = read_pins(pin) if pin else None

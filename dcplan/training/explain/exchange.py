@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dcplan.training.across.sync import across_sites, backlog_s, exchange_s, gradient_pairs, inside_s, rate_gbps
 from dcplan.training.explain import outer
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.sync import across_sites, backlog_s, exchange_s, gradient_pairs, inside_s, rate_gbps
 from dcplan.training.terms import first_and_last, tied_gb
 
 if TYPE_CHECKING:
+    from dcplan.training.across.sync import Reduction, Window
     from dcplan.training.explain.picture import Picture
-    from dcplan.training.sync import Reduction, Window
 
 
 def inside(of: Picture) -> Worked:

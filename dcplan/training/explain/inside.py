@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.training.collectives import group
+from dcplan.training.across.sync import local_parameters
 from dcplan.training.compute import costs
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
-from dcplan.training.one_f_one_b import span_s
 from dcplan.training.optimizer import OPTIMIZER_TRAFFIC
 from dcplan.training.outer.exchange import traffic_bytes
-from dcplan.training.schedules import copies, hidden_exchange_s, overlapped, splits_backward
-from dcplan.training.sync import local_parameters
+from dcplan.training.pipeline.one_f_one_b import span_s
+from dcplan.training.pipeline.schedules import copies, hidden_exchange_s, overlapped, splits_backward
+from dcplan.training.site.collectives import group
+from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.terms import transfer_bytes
 
 if TYPE_CHECKING:

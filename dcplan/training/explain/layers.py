@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.cross_layers import SPANNING, added, sizes_gb
+from dcplan.training.across.cross_layers import SPANNING, added, sizes_gb
+from dcplan.training.across.sync import across_sites
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.sync import across_sites
 
 if TYPE_CHECKING:
     from dcplan.model.network import Pair

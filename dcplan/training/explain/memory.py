@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
+from dcplan.training.across.place import crossings
+from dcplan.training.across.sync import across_sites
 from dcplan.training.explain import layers
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, used
-from dcplan.training.line import by_speed, flights_of, layers_by_speed, memories
 from dcplan.training.memory import (
     GRADIENT_BYTES,
     OPTIMIZER_BYTES,
@@ -16,14 +17,13 @@ from dcplan.training.memory import (
     kind_memory,
     layer_bytes,
 )
-from dcplan.training.offload import KEPT_BYTES
 from dcplan.training.outer.exchange import host_bytes, state_bytes
-from dcplan.training.pipeline import device_layers, held
-from dcplan.training.place import crossings
-from dcplan.training.precision import PRECISIONS
-from dcplan.training.schedules import copies
+from dcplan.training.pipeline.line import by_speed, flights_of, layers_by_speed, memories
+from dcplan.training.pipeline.schedules import copies
+from dcplan.training.pipeline.stages import device_layers, held
 from dcplan.training.shapes import parameters
-from dcplan.training.sync import across_sites
+from dcplan.training.site.offload import KEPT_BYTES
+from dcplan.training.site.precision import PRECISIONS
 from dcplan.training.terms import cross_site_gb
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from dcplan.model.network import Pair
     from dcplan.training.explain.picture import Picture
-    from dcplan.training.pipeline import StageLayers
+    from dcplan.training.pipeline.stages import StageLayers
     from dcplan.training.step import Memory
 
 

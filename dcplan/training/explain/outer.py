@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dcplan.training.across.sync import across_sites, gradient_pairs, rate_gbps
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds
 from dcplan.training.outer.loose import outer_gb, outer_step_s, own_steps_s, waits, with_servers_s
 from dcplan.training.outer.tiers import slowed_s
-from dcplan.training.sync import across_sites, gradient_pairs, rate_gbps
 from dcplan.training.terms import workers_of
 
 if TYPE_CHECKING:

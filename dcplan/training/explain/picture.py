@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from dcplan.training.line import line, parameters_by_share
-from dcplan.training.machine import machines
-from dcplan.training.pipeline import device_layers, stages
-from dcplan.training.place import places
-from dcplan.training.sync import reduction
+from dcplan.training.across.place import places
+from dcplan.training.across.sync import reduction
+from dcplan.training.pipeline.line import line, parameters_by_share
+from dcplan.training.pipeline.stages import device_layers, stages
+from dcplan.training.site.machine import machines
 from dcplan.training.terms import boundaries_of, heaviest_of, replica_of, replicas_of, rounds
 
 if TYPE_CHECKING:
-    from dcplan.training.machine import Machine
-    from dcplan.training.one_f_one_b import Boundary
-    from dcplan.training.pipeline import Stage, StageLayers
-    from dcplan.training.place import Place
+    from dcplan.training.across.place import Place
+    from dcplan.training.pipeline.one_f_one_b import Boundary
+    from dcplan.training.pipeline.stages import Stage, StageLayers
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Links, Workload
     from dcplan.training.terms import Replica
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from dcplan.training.cross_layers import SPANNING
+from dcplan.training.across.cross_layers import SPANNING
 from dcplan.training.engine import one_site, step_time
 from dcplan.training.explain import exchange, inside, kernels, layers, memory
 from dcplan.training.explain.picture import picture

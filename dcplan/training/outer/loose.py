@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dcplan.training.across.sync import across_s, exchange_s, gradient_gb, inside_s
 from dcplan.training.outer.exchange import host_bytes
 from dcplan.training.outer.quality import of_outer_steps, of_servers
 from dcplan.training.outer.streaming import Passes, fragments, waits_s
 from dcplan.training.outer.tiers import mean_step_s, pair_gb, slowed_s, staleness
-from dcplan.training.sync import across_s, exchange_s, gradient_gb, inside_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.model.network import Pair, SiteId
+    from dcplan.training.across.sync import Reduction, Window
     from dcplan.training.outer.exchange import Outer
     from dcplan.training.outer.quality import Quality
     from dcplan.training.step import Layout, Links, Workload
-    from dcplan.training.sync import Reduction, Window
 
 
 @dataclass(frozen=True, slots=True)

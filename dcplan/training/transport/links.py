@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcplan.training.cross_layers import SPANNING, messages
-from dcplan.training.machine import machines
-from dcplan.training.patterns import OPTIMAL
-from dcplan.training.place import places
+from dcplan.training.across.cross_layers import SPANNING, messages
+from dcplan.training.across.patterns import OPTIMAL
+from dcplan.training.across.place import places
+from dcplan.training.across.sync import SERVERS, across_sites
 from dcplan.training.remember import remembered
+from dcplan.training.site.machine import machines
 from dcplan.training.step import Links
-from dcplan.training.sync import SERVERS, across_sites
 from dcplan.training.terms import cross_site_gb
 from dcplan.training.transport.carried import Carried, carried
 

@@ -11,8 +11,8 @@ from dcplan.model.graph import adjacency, fastest
 from dcplan.model.network import pair
 from dcplan.model.rules.examples import adding
 from dcplan.model.states import HEALTHY
-from dcplan.training.patterns import KINDS, Collective
-from dcplan.training.search import layouts
+from dcplan.training.across.patterns import KINDS, Collective
+from dcplan.training.plans.search import layouts
 from dcplan.training.transport.advice import too_slow
 from dcplan.training.transport.lossless import headroom_mb, reach_km, slowed_to
 from dcplan.units import significant

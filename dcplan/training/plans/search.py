@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dcplan.training.layout import complete
 from dcplan.training.memory import USABLE, smallest
-from dcplan.training.pins import merged
-from dcplan.training.space import CHOICES, DEFAULT, USUAL, Space, candidates
+from dcplan.training.plans.pins import merged
+from dcplan.training.plans.space import CHOICES, DEFAULT, USUAL, Space, candidates
 from dcplan.training.step import Layout, Misfit
 from dcplan.training.terms import no_distance, step_terms
 

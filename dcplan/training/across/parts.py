@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.model.network import SiteId
-from dcplan.training.line import fullest, line, memories, stage_layers_of
-from dcplan.training.machine import machines
+from dcplan.training.across.place import places
 from dcplan.training.memory import memory
-from dcplan.training.pipeline import stages
-from dcplan.training.place import places
+from dcplan.training.pipeline.line import fullest, line, memories, stage_layers_of
+from dcplan.training.pipeline.stages import stages
+from dcplan.training.site.machine import machines
 from dcplan.training.terms import boundaries_of, rounds, taken
 
 if TYPE_CHECKING:
-    from dcplan.training.pipeline import Stage
+    from dcplan.training.pipeline.stages import Stage
     from dcplan.training.step import Layout, Links, Memory, Workload
 
 

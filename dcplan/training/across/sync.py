@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.collectives import all_reduce_s, group, reduce_scatter_s
+from dcplan.training.across.patterns import Pattern, flat_ring, pattern, shortest_ring
+from dcplan.training.across.place import site_ranks
 from dcplan.training.memory import GRADIENT_BYTES
-from dcplan.training.patterns import Pattern, flat_ring, pattern, shortest_ring
-from dcplan.training.pipeline import fullest_layers, layer_sizes, stage_parameters
-from dcplan.training.place import site_ranks
+from dcplan.training.pipeline.schedules import copies
+from dcplan.training.pipeline.stages import fullest_layers, layer_sizes, stage_parameters
 from dcplan.training.remember import remembered
-from dcplan.training.schedules import copies
+from dcplan.training.site.collectives import all_reduce_s, group, reduce_scatter_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.model.network import Pair, SiteId
-    from dcplan.training.machine import Machine
-    from dcplan.training.place import Place
+    from dcplan.training.across.place import Place
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Links, Workload
 
 SERVERS = "parameter servers"

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.training.line import memory_of
 from dcplan.training.memory import USABLE
+from dcplan.training.pipeline.line import memory_of
 from dcplan.training.terms import cross_site_gb, step_terms
 from dcplan.training.transport.links import usable
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcplan.training.objectives import OBJECTIVES, Figures, figures, front
-from dcplan.training.search import SAME_RESULT, name, reasons
+from dcplan.training.plans.objectives import OBJECTIVES, Figures, figures, front
+from dcplan.training.plans.search import SAME_RESULT, name, reasons
 from dcplan.training.step import Layout, Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from dcplan.training.patterns import Collective
+    from dcplan.training.across.patterns import Collective
     from dcplan.training.step import Links, Workload
 
 RANKED = 12

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcplan.training import schedules, shapes
+from dcplan.training import shapes
 from dcplan.training.compute import Cost, Costs, Pass, costs
+from dcplan.training.pipeline import schedules
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
-    from dcplan.training.machine import Machine
     from dcplan.training.shapes import LayerSize
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Tile, Workload
 
 

@@ -6,8 +6,8 @@ import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from dcplan.training.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline import to_hide
+from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline.stages import to_hide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dcplan.model.network import Pair, SiteId, pair
-from dcplan.training.packing import Packing, Tree, among, rooted, shares, trips
+from dcplan.training.across.packing import Packing, Tree, among, rooted, shares, trips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
+from dcplan.training.across.place import places
+from dcplan.training.across.split import cuts
 from dcplan.training.compute import costs
-from dcplan.training.machine import machines
 from dcplan.training.memory import USABLE, memory, room_alike, stage_memory
-from dcplan.training.pipeline import Stage, StageLayers, held, stage_layers, stage_of, stages
-from dcplan.training.place import places
-from dcplan.training.split import cuts
+from dcplan.training.pipeline.stages import Stage, StageLayers, held, stage_layers, stage_of, stages
+from dcplan.training.site.machine import machines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dcplan.training.machine import Machine
-    from dcplan.training.place import Place
+    from dcplan.training.across.place import Place
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Memory, Workload
 
 

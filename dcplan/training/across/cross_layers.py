@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.model.network import Pair, SiteId, pair
 from dcplan.training import shapes
+from dcplan.training.across.patterns import shortest_ring
 from dcplan.training.compute import attention_core_s, imbalance, ring_exchange_s, tp_bytes
-from dcplan.training.patterns import shortest_ring
-from dcplan.training.pipeline import device_layers
+from dcplan.training.pipeline.stages import device_layers
 
 if TYPE_CHECKING:
-    from dcplan.training.machine import Machine
-    from dcplan.training.pipeline import StageLayers
-    from dcplan.training.place import Place
+    from dcplan.training.across.place import Place
+    from dcplan.training.pipeline.stages import StageLayers
+    from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Links, Workload
 
 SPANNING = ("tp", "cp", "ep")

@@ -9,7 +9,7 @@ from dcplan.diagnostics import Finding
 from dcplan.model.rules.effect import NO_EFFECT
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
-from dcplan.training.machine import peak_tflops
+from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Layout
 from dcplan.training.workload import joined
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 from dcplan.model.job import ParallelismPlan
 from dcplan.model.outer import OUTER_SYNC
 from dcplan.training import shapes
-from dcplan.training.idle import idle
 from dcplan.training.layout import checked, ranks_by_site, uneven, with_sizes
-from dcplan.training.machine import is_modern
 from dcplan.training.memory import smallest
-from dcplan.training.pipeline import divides, fills, fullest_layers
+from dcplan.training.pipeline.stages import divides, fills, fullest_layers
+from dcplan.training.plans.idle import idle
+from dcplan.training.site.machine import is_modern
 from dcplan.training.step import Layout, Misfit
 
 if TYPE_CHECKING:

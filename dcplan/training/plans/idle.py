@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.training.machine import is_modern
 from dcplan.training.remember import remembered
+from dcplan.training.site.machine import is_modern
 
 if TYPE_CHECKING:
     from dcplan.model.job import ParallelismPlan

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.training.fabric import ring_rate, scattered_s
+from dcplan.training.site.fabric import ring_rate, scattered_s
 
 if TYPE_CHECKING:
-    from dcplan.training.machine import Machine
+    from dcplan.training.site.machine import Machine
 
 UP_HOP_S = 3.4e-6
 """Latency of one ring step inside a scale-up domain, Simple protocol (NCCL tuning table, from memory) [s]."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.training.fabric import leaving
-from dcplan.training.offload import Host, host_of
-from dcplan.training.precision import PRECISIONS
 from dcplan.training.remember import remembered
+from dcplan.training.site.fabric import leaving
+from dcplan.training.site.offload import Host, host_of
+from dcplan.training.site.precision import PRECISIONS
 
 if TYPE_CHECKING:
-    from dcplan.training.fabric import Tier
+    from dcplan.training.site.fabric import Tier
     from dcplan.training.step import Share, Workload
 
 FLASH_AND_OVERLAP_SINCE = 2023

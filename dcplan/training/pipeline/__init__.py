@@ -1,0 +1,1 @@
+"""Pipelines: stages, schedules, microbatches in flight, and the line of stages over sites."""

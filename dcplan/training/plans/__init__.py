@@ -1,0 +1,1 @@
+"""Parallelism plans of a job: all there are, and the best by each objective."""
