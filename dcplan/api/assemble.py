@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dcplan import __version__
@@ -45,7 +47,7 @@ def plan_file(
     states: Sequence[State],
     collectives: Sequence[JobCollective],
 ) -> Plan:
-    """The whole answer; inputs are named as the user named them and hashed, so that a reader can tell them apart."""
+    """The whole answer; the same wherever its files lie."""
     return Plan(
         format=FORMAT,
         dcplan=__version__,
@@ -70,8 +72,13 @@ def plan_file(
 
 
 def inputs_of(network: Network) -> dict[str, str]:
-    """Each file that was read, as it was named, with the SHA-256 of its text."""
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(network.document.texts.items())}
+    """Each file that was read, by its path from the topology file, with the SHA-256 of its text."""
+    texts = network.document.texts
+    folder = Path(next(reversed(texts))).parent
+    return {
+        Path(os.path.relpath(name, folder)).as_posix(): hashlib.sha256(text.encode()).hexdigest()
+        for name, text in sorted(texts.items())
+    }
 
 
 def sites_of(network: Network) -> tuple[SiteInfo, ...]:

@@ -16,6 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 from dcplan import api, planfile
+from dcplan.api.assemble import inputs_of
 from dcplan.api.optical import optics
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.traffic import traffic_of
@@ -188,11 +189,17 @@ def test_no_solver_is_loaded_to_verify(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_same_input_same_bytes() -> None:
+def test_same_input_same_bytes_wherever_it_lies(tmp_path: Path) -> None:
     file = FOLDER / "two-campus.yaml"
-    again = api.plan(api.load(file))
+    elsewhere = tmp_path / file.name
+    elsewhere.write_bytes(file.read_bytes())
+    again = api.plan(api.load(elsewhere))
     assert isinstance(again, Plan)
     assert planfile.dumps(again) == planfile.dumps(plan(file))
+
+
+def test_files_are_named_from_where_the_topology_lies() -> None:
+    assert set(inputs_of(api.load(FOLDER / "goodput" / "two-campus.yaml"))) == {"two-campus.yaml", "../two-campus.yaml"}
 
 
 def efficiency_percent(file: Path, plan_name: str, gbps: float) -> float:
