@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.training.across.sync import local_parameters
-from dcplan.training.compute import costs
+from dcplan.training.compute import attention_core_s, costs, ring_exchange_s
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
 from dcplan.training.optimizer import OPTIMIZER_TRAFFIC
 from dcplan.training.outer.exchange import traffic_bytes
@@ -41,8 +41,18 @@ def tensor(of: Picture) -> Worked:
 
 
 def context(of: Picture) -> Worked:
-    """Context parallel exchange of all microbatches."""
-    return _repeated(of, "cp_s", "exposed exchange")
+    """Context parallel exchange of all microbatches, or what hides it behind the attention of each layer."""
+    worked, tile = _repeated(of, "cp_s", "exposed exchange"), of.layout.tile
+    if worked is not NOTHING or tile.cp == 1:
+        return worked
+    box = of.boxes[of.fast]
+    forward, backward = attention_core_s(of.workload, tile, box)
+    inputs = (
+        seconds("x", ring_exchange_s(of.workload, tile, box), "keys and values once round the ring, one layer"),
+        seconds("a", forward, "attention of that layer, forward, which hides them"),
+        seconds("c", backward, "attention backward, which hides them and their gradients"),
+    )
+    return Worked("max(0, x − a) + max(0, 2 × x − c)", inputs)
 
 
 def expert(of: Picture) -> Worked:
