@@ -253,7 +253,7 @@ def _plan(
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
     }
-    return planned(network, stated, begun.lines, begun.lightpaths, answer, begun.states, jobs, tried)
+    return planned(network, stated, begun.lines, begun.lightpaths, answer, begun.states, jobs, tried, begun.searched)
 
 
 def open_plan(path: Path) -> Plan:

@@ -226,12 +226,15 @@ def outer_in_words(sync: str, outer: Outer) -> str:
     return f"{'streamed' if parts else 'local SGD'} every {outer.every_steps}{parts}, {outer.bits} bit"
 
 
-def assumptions_of(network: Network, design: Design, jobs: Sequence[JobTraffic]) -> tuple[Assumption, ...]:
-    """What the answer rests on: policy, training constants, what the design assumed."""
+def assumptions_of(
+    network: Network, design: Design, jobs: Sequence[JobTraffic], searched: str
+) -> tuple[Assumption, ...]:
+    """What the answer rests on: policy, training constants, which routes light may take, what the design assumed."""
     file = "the topology file or its defaults"
     stated: list[Assumption] = []
     if network.fibers or not network.circuits:
-        stated += [*_about_light(network.policy, file), *_parts_lit(network, design)]
+        stated += [*_about_light(network.policy, file), Assumption("routes of light", searched, "dcplan", "high")]
+        stated += _parts_lit(network, design)
         stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
     if network.topology.existing is not None and network.topology.existing.fibers:
         what = "has the amplifiers and terminal gear that this plan has on each fiber"

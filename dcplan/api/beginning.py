@@ -31,6 +31,8 @@ class Begun:
     lightpaths: tuple[Lightpath, ...]
     """With circuits."""
     states: tuple[State, ...]
+    searched: str
+    """Which routes light may take, in words."""
     traffic: tuple[tuple[JobTraffic, ...], tuple[Demand, ...], dict[str, tuple[CollectiveTried, ...]]] | Infeasible
 
 
@@ -45,10 +47,11 @@ def begin(network: Network, options: Options) -> Begun:
     tell = options.progress or (lambda _line: None)
     states = promised_states(network)
     tell("link budgets")
-    lines, lightpaths = light_of(network)
+    light = optics(network)
+    lines, lightpaths = light.lines, (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
     cost = partial(least_usd, network, lines, lightpaths, states=states, options=options)
-    return Begun(lines, lightpaths, states, traffic_by_cost(network, states, cost, tell))
+    return Begun(lines, lightpaths, states, light.searched, traffic_by_cost(network, states, cost, tell))
 
 
 def options_of(

@@ -24,6 +24,8 @@ class Optics:
     """For each fiber its line, or why there is none."""
     lightpaths: tuple[Lightpath, ...]
     """Every candidate, in file order of its ends, with the budget of every allowed mode."""
+    searched: str
+    """Which routes are candidates, in words."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -38,13 +40,16 @@ def optics(network: Network) -> Optics:
 
     Circuits are leased, not lit: they are not in it.
     """
-    from dcplan.design.candidates import routes
+    from dcplan.design.candidates import by_length, routes
+    from dcplan.design.further import further
     from dcplan.optics.existing import with_existing_light
     from dcplan.optics.lightpath import evaluate
     from dcplan.optics.line import design_lines
 
-    lines = design_lines(network)
-    return Optics(lines, with_existing_light(network, lines, evaluate(network, lines, routes(network))))
+    lines, listed = design_lines(network), routes(network)
+    more = further(network, lines, listed)
+    every = by_length(network, (*listed, *more.routes))
+    return Optics(lines, with_existing_light(network, lines, evaluate(network, lines, every)), more.in_words(network))
 
 
 def at_load(network: Network, percent: float) -> Network:

@@ -43,8 +43,12 @@ def planned(
     states: Sequence[State],
     jobs: Sequence[JobTraffic],
     tried: Mapping[str, Sequence[CollectiveTried]],
+    searched: str,
 ) -> Plan:
-    """A design, assessed, as a plan; `tried`: the collectives that were compared for jobs that leave theirs open."""
+    """A design, assessed, as a plan.
+
+    tried: the collectives that were compared for jobs that leave theirs open. searched: which routes light may take.
+    """
     from dcplan.api.assemble import assumptions_of, plan_file
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
@@ -60,7 +64,7 @@ def planned(
         design,
         assessment,
         rows,
-        assumptions_of(network, design, jobs),
+        assumptions_of(network, design, jobs, searched),
         saved(network, view, jobs),
         states,
         collectives_of(jobs, tried),

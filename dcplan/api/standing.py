@@ -82,7 +82,7 @@ def as_it_is(
     plan = None
     if found.design is not None:
         tell("assessment")
-        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs, {})
+        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs, {}, light.searched)
     return AsItIs(network.topology.name, found, lightpaths, plan)
 
 

@@ -13,12 +13,15 @@ from dcplan.model.states import promised_states
 from dcplan.optics.existing import existing_routes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from dcplan.model.network import Pair
     from dcplan.model.states import State
 
 Graph = dict[SiteId, tuple[tuple[float, FiberId, SiteId], ...]]
 """Site -> (weight, fiber, site at its other end), in file order."""
+SHORTEST = 4
+"""Routes per pair of sites that are listed whether they close or not."""
 WALKS_PER_ROUTE = 200
 """As many walks can be gone through in the time in which Yen's algorithm finds a route (measured, 100 sites)."""
 
@@ -27,35 +30,42 @@ def routes(network: Network) -> tuple[Route, ...]:
     """Fiber routes that may carry lightpaths, by pair of sites, shortest first.
 
     Only between sites at which wavelengths may end. Every single fiber; over fibers with amplifiers, up to
-    `policy.routes` shortest routes per pair of sites, of at most `policy.max_hops` fibers, passing only through sites
-    with `express`; and, for pairs of sites with a demand, the shortest surviving such route in each promised state
-    that leaves none of the others; and every route that carries light already. Parallel fibers make different routes.
+    `policy.routes` shortest routes per pair of sites (without it `SHORTEST`; `further` adds all others that close), of
+    at most `policy.max_hops` fibers, passing only through sites with `express`; and, for pairs of sites with a demand,
+    the shortest surviving such route in each promised state that leaves none of the others; and every route that
+    carries light already. Parallel fibers make different routes.
     """
     graph = _graph(network, {name: fiber.total_km for name, fiber in network.fibers.items() if fiber.amplified})
     passing = frozenset(site for site, about in network.sites.items() if about.express)
     most_hops = network.policy.max_hops
     ending = ending_sites(network)
-    found: dict[tuple[FiberId, ...], tuple[float, Route]] = {}
+    found: dict[tuple[FiberId, ...], Route] = {}
 
     def add(route: Route) -> None:
-        if not ending.issuperset(route.ends):
-            return
-        length = sum(network.fibers[fiber].total_km for fiber in route.fibers)
-        found.setdefault(route.fibers, (length, route))
+        if ending.issuperset(route.ends):
+            found.setdefault(route.fibers, route)
 
     for name, fiber in network.fibers.items():
         if fiber.ends[0] != fiber.ends[1]:
             add(Route(pair(*fiber.ends), (name,)))
     for a in sorted(network.sites):
-        for mine in shortest_few(graph, a, passing, most_hops, network.policy.routes).values():
+        for mine in shortest_few(graph, a, passing, most_hops, network.policy.routes or SHORTEST).values():
             for route in mine:
                 add(route)
-    for route in _spares(network, graph, passing, [route for _, route in found.values()]):
+    for route in _spares(network, graph, passing, list(found.values())):
         add(route)
     for route in existing_routes(network):
-        found.setdefault(route.fibers, (sum(network.fibers[fiber].total_km for fiber in route.fibers), route))
-    ordered = sorted(found.values(), key=lambda item: (item[1].ends, item[0], item[1].fibers))
-    return tuple(route for _, route in ordered)
+        found.setdefault(route.fibers, route)
+    return by_length(network, found.values())
+
+
+def by_length(network: Network, some: Iterable[Route]) -> tuple[Route, ...]:
+    """Routes by pair of sites, shortest first, then by fiber names."""
+
+    def order(route: Route) -> tuple[Pair, float, tuple[FiberId, ...]]:
+        return route.ends, sum(network.fibers[fiber].total_km for fiber in route.fibers), route.fibers
+
+    return tuple(sorted(some, key=order))
 
 
 def shortest_few(

@@ -337,8 +337,9 @@ class Policy(Strict):
     """Price of what is bought, of that in the catalog or the file [%]; lease and energy stay as they are."""
     periods: list[Period] = []
     """Periods of growth, first to last: each keeps what the earlier ones lit, and adds what it lacks."""
-    routes: Annotated[int, Field(ge=1, le=20)] = 4
-    """Fiber routes per pair of sites that may carry lightpaths."""
+    routes: Annotated[int, Field(ge=1, le=20)] | None = None
+    """Only so many shortest fiber routes per pair of sites may carry lightpaths, so that one fiber more may displace
+    one of them; without it every route that closes."""
     max_hops: Annotated[int, Field(ge=1, le=12)] = 6
     """Most fibers in one lightpath."""
     guard_ghz: Annotated[float, Field(ge=0, le=1000, multiple_of=12.5)] = 0.0
