@@ -49,8 +49,7 @@ def faults(
     if unknown:
         yield f"the certificate holds {', '.join(unknown)} to ways, there is no such demand"
         return
-    held = sorted({number[name] for name in said.held} | made.protected)
-    ways = {d: ways_of(made, made.demands[d]).ways for d in held}
+    ways = {d: ways_of(made, made.demands[d]).ways for d in sorted(number[name] for name in said.held)}
     try:
         anew = reckon(book(made, ways), said)
     except Flawed as flaw:

@@ -16,12 +16,13 @@ from dcplan.design.aside import times_across
 from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC, TRANSPONDERS, Flawed
 from dcplan.design.circuits import EXISTING
 from dcplan.design.cuts import pair_capacity_gbps
+from dcplan.design.disjoint import cheapest_couple
 from dcplan.design.few import counted
 from dcplan.design.formulation import TBPS, Bought, master, whole_slots
+from dcplan.design.mesh import mesh
 from dcplan.design.order import in_file_order
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.program import Program
-from dcplan.design.protection import risk
 from dcplan.design.relight.block import light, purchase
 from dcplan.design.relight.stock import stock
 from dcplan.model.graph import distances_from
@@ -51,7 +52,7 @@ class Book:
 
     problem: Problem
     ways: Mapping[int, Sequence[Way]]
-    """Of demands that are held to listed ways, and of those that go two at once."""
+    """Of demands that are held to listed ways."""
     program: Program
     bought: Bought
     pair_gbps: Mapping[FiberId, float]
@@ -295,26 +296,16 @@ def distances(book: Book, cut: StateCut) -> dict[int, float]:
 
 
 def _couples(book: Book, cut: StateCut) -> dict[int, float]:
-    """The lightest couple of ways of each demand that no promised failure breaks together."""
+    """No couple of ways of a demand that no promised failure breaks together is lighter: by search, not by a list."""
     problem, ride = book.problem, _ridden(book, cut)
-    found = {}
+    graph, found = mesh(problem), {}
+    prices = [[ride((i, tier)) for tier in range(len(tiers))] for i, tiers in enumerate(problem.tiers)]
     for d in sorted(problem.protected):
-        demand = problem.demands[d]
-        lightest: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
-        for way in book.ways[d]:
-            key = risk(problem, demand, way), way.lightpaths
-            lightest[key] = min(lightest.get(key, inf), math.fsum(map(ride, way.hops)))
-        ordered = sorted((far, *key) for key, far in lightest.items())
-        far = inf
-        for i, (one, broken, _) in enumerate(ordered):
-            if 2 * one >= far:
-                break
-            other = next((more for more, its, _ in ordered[i + 1 :] if set(broken).isdisjoint(its)), inf)
-            far = min(far, one + other)
+        far = cheapest_couple(graph, problem.demands[d], prices).least
         if far == inf:
-            raise Flawed(f"{demand.id} has no two ways that fail apart")
+            raise Flawed(f"{problem.demands[d].id} has no two ways that fail apart")
         if far > 0:
-            found[d] = far
+            found[d] = far * (1 - HAIR)
     return found
 
 

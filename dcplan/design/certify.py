@@ -20,6 +20,8 @@ from dcplan.design.certificate import (
     Term,
 )
 from dcplan.design.formulation import USD, carry, hop_name
+from dcplan.design.generation import ROUNDS, Relaxed, add
+from dcplan.design.mesh import mesh
 from dcplan.design.program import Program
 from dcplan.design.protection import protect
 from dcplan.design.reckon import reckon
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
     from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Held, Task
+    from dcplan.design.formulation import Bought
+    from dcplan.design.generation import Generated
+    from dcplan.design.mesh import Prices
     from dcplan.design.problem import Problem
 
 LEAST_USD = 1e-6
@@ -42,37 +47,69 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
     All its primary numbers (weights, divisors, multipliers) have nine digits, as in a plan file; the rest follows.
     """
     problem = task.problem
-    made = book(problem, task.ways)
+    made = book(problem, task.held)
     drafts = [draft for one in held for draft in _drafts(made, one)]
-    program = Program(list(made.program.columns), list(made.program.rows))
-    base = len(program.rows)
-    if task.protected:
-        protect(program, problem, made.bought, task.protected)
+    names = tuple(problem.demands[d].id for d in sorted(task.held))
+    ways: Generated = {d: {way.hops: way for way in mine} for d, mine in task.protected.items()}
+    graph = mesh(problem)
+    for _ in range(ROUNDS):
+        program, bought = _with_traffic(task, made, ways)
+        linear, prices = _relaxed(made, program, drafts)
+        if linear is None:
+            return None
+        relaxed = Relaxed(graph, linear, bought, program)
+        if not ways or not add(ways, relaxed.priced(ways)[1]):
+            break
+    couples = tuple(_of_couples(problem, relaxed.prices)) if ways else ()
+    return _priced(made, program, prices, drafts, couples, names)
+
+
+def _with_traffic(task: Task, made: Book, ways: Generated) -> tuple[Program, Bought]:
+    """The book with what its demands put on it: on two ways, and where there is one state or traffic has its price."""
+    problem, program, bought = task.problem, Program(list(made.program.columns), list(made.program.rows)), made.bought
+    if ways:
+        listed = {d: tuple(mine.values()) for d, mine in ways.items()}
+        bought = replace(bought, aside=protect(program, problem, bought, listed, every=True).aside)
     if problem.priced or (len(problem.states) == 1 and problem.shared):
         carry(program, problem, made.bought, 0, task.held)
-    return priced(made, program, base, drafts, tuple(problem.demands[d].id for d in sorted(task.held)))
+    return program, bought
 
 
-def priced(
-    made: Book, program: Program, base: int, drafts: Sequence[Term], held: tuple[str, ...]
-) -> Certificate | None:
+def priced(made: Book, program: Program, drafts: Sequence[Term], held: tuple[str, ...]) -> Certificate | None:
     """The certificate whose multipliers are the duals of a program and the drafts; None where the solver gives none.
 
-    program: the `base` rows of the book, then rows about traffic. held: demands held to ways within their limit.
+    program: the rows of the book, then rows about traffic. held: demands held to ways within their limit.
     """
-    first = len(program.rows)
+    linear, prices = _relaxed(made, program, drafts)
+    return None if linear is None else _priced(made, program, prices, drafts, (), held)
+
+
+def _relaxed(made: Book, program: Program, drafts: Sequence[Term]) -> tuple[Linear | None, list[float]]:
+    """The relaxation of a program, to which the drafts are added, and its duals [US$]; none where it is not solved."""
     for n, draft in enumerate(drafts):
         left, right = row_of(made, draft)
         program.row(f"cut{n}", left, lower=right)
     linear = Linear(program)
     if linear.solve() != "optimal":
-        return None
-    prices = [nine(value / USD) for value in linear.duals]
+        return None, []
+    return linear, [nine(value / USD) for value in linear.duals]
+
+
+def _priced(
+    made: Book,
+    program: Program,
+    prices: Sequence[float],
+    drafts: Sequence[Term],
+    couples: Sequence[Term],
+    held: tuple[str, ...],
+) -> Certificate:
+    base, first = len(made.program.rows), len(program.rows) - len(drafts)
     terms = [
         replace(draft, multiplier_usd=price)
         for draft, price in zip(drafts, prices[first:], strict=True)
         if price > LEAST_USD
     ]
+    terms += couples
     terms += _of_traffic(made.problem, {row.name: -price for row, price in zip(program.rows, prices, strict=True)})
     own = [
         OwnRow(row.name, "", price, 0.0)
@@ -122,39 +159,43 @@ def _faster(problem: Problem, extra: Mapping[int, float]) -> tuple[Faster, ...]:
     return tuple(Faster(*kind, weight) for kind, weight in found.items())
 
 
+def _of_couples(problem: Problem, prices: Prices) -> Iterator[Term]:
+    """What both ways of each couple take of lightpaths: their prices are weights of what is bought [US$ per Tb/s]."""
+    each = [prices[choice.lightpath][problem.tier(choice)] / USD for choice in problem.choices]
+    if any(each):
+        yield _weighed(problem, COUPLES, each, max(each))
+
+
 def _of_traffic(problem: Problem, price: Mapping[str, float]) -> Iterator[Term]:
     """Traffic that stands in the program as inequalities: prices of capacity are weights of what is bought.
 
     price: of each row of the program, by its name [US$ per Tb/s].
     """
-    links = list(problem.links(problem.alive(problem.states[0])).values())
-    for over, tag in ((COUPLES, ""), (TRAFFIC, "k0")):
-        on_path = [price.get(f"most{tag}l{i}", 0.0) for i in range(len(problem.lightpaths))]
-        for e, lightpaths in enumerate(links):
-            for i in lightpaths:
-                on_path[i] += price.get(f"link{tag}e{e}", 0.0)
-        each = [max(0.0, on_path[choice.lightpath]) for choice in problem.choices]
-        for i, tiers in enumerate(problem.tiers):
-            for hop in ((i, tier) for tier in range(len(tiers))):
-                dear = max(0.0, price.get(f"path{tag}{'l' if tag else ''}{hop_name(problem, hop)}", 0.0))
-                for j in problem.within(hop) if dear else ():
-                    each[j] += dear
-        if any(each) or (over == TRAFFIC and problem.priced):
-            yield _weighed(problem, over, each)
+    on_path = [price.get(f"mostk0l{i}", 0.0) for i in range(len(problem.lightpaths))]
+    for e, lightpaths in enumerate(problem.links(problem.alive(problem.states[0])).values()):
+        for i in lightpaths:
+            on_path[i] += price.get(f"linkk0e{e}", 0.0)
+    each = [max(0.0, on_path[choice.lightpath]) for choice in problem.choices]
+    for i, tiers in enumerate(problem.tiers):
+        for hop in ((i, tier) for tier in range(len(tiers))):
+            dear = max(0.0, price.get(f"pathk0l{hop_name(problem, hop)}", 0.0))
+            for j in problem.within(hop) if dear else ():
+                each[j] += dear
+    if any(each) or problem.priced:
+        yield _weighed(problem, TRAFFIC, each, 1.0)
 
 
-def _weighed(problem: Problem, over: str, each: Sequence[float]) -> Term:
+def _weighed(problem: Problem, over: str, each: Sequence[float], multiplier_usd: float) -> Term:
     """One inequality in which each choice weighs its price: a lightpath the least of its own, the faster ones more."""
     least = [min(each[j] for j in offered) for offered in problem.offered]
-    largest = max(each) if over == COUPLES else 1.0
-    more = {j: (value - least[problem.choices[j].lightpath]) / largest for j, value in enumerate(each)}
+    more = {j: (value - least[problem.choices[j].lightpath]) / multiplier_usd for j, value in enumerate(each)}
     cut = StateCut(
         problem.states[0].name,
         over,
-        weights={problem.lightpaths[i].id: nine(one / largest) for i, one in enumerate(least) if one > 0},
+        weights={problem.lightpaths[i].id: nine(one / multiplier_usd) for i, one in enumerate(least) if one > 0},
         faster=_faster(problem, {j: weight for j, weight in more.items() if weight > 0}),
     )
-    return Term((cut,), (None, None), 0.0, nine(largest))
+    return Term((cut,), (None, None), 0.0, nine(multiplier_usd))
 
 
 def nine(value: float) -> float:

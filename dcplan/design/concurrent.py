@@ -20,7 +20,7 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dcplan.design.labels import Arc
+    from dcplan.design.labels import Arc, Reached
     from dcplan.model.network import Pair
 
 PAYS = 1e-9
@@ -84,14 +84,14 @@ class Paths:
     def shortest(self, lengths: Sequence[float]) -> list[tuple[float, tuple[int, ...]] | None]:
         """Of each demand its shortest way, within its limit."""
         found: list[tuple[float, tuple[int, ...]] | None] = []
-        trees: dict[str, dict[str, tuple[float, int | None]]] = {}
+        trees: dict[str, dict[str, Reached]] = {}
         for one in self.asked:
             start, end = one.ends
             if one.limit_ms is not None:
                 found.append(within(self.near, self.arcs, lengths, one.ends, one.limit_ms))
                 continue
             tree = trees.get(start) or trees.setdefault(start, distances(self.near, lengths, start))
-            found.append((tree[end][0], walked_back(tree, self.arcs, end)) if end in tree else None)
+            found.append((tree[end][0], walked_back(tree, end)) if end in tree else None)
         return found
 
     def flows(self) -> tuple[tuple[Path, float], ...]:

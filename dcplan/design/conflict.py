@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.arrays import arrays
 from dcplan.design.aside import across, both_ways
 from dcplan.design.candidates import latency_graph, shortest
+from dcplan.design.labels import distances, joined, walked_back
 from dcplan.design.overfull import densest, overfull
 from dcplan.design.overfull import in_words as overfull_in_words
 from dcplan.design.parts import few, parted, shore_of
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from dcplan.design.candidates import Graph
     from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Task
+    from dcplan.design.labels import Near
     from dcplan.design.limits import Until
     from dcplan.design.result import Demand
     from dcplan.design.ways import Ways
-    from dcplan.model.network import SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
 
@@ -57,7 +57,7 @@ def structural(
 
     ways: of each demand, under one-plus-one. Once `until` is over no further state is looked at.
     """
-    near = _near(problem)
+    near = joined((i, path.route.ends) for i, path in enumerate(problem.lightpaths))
     graph = latency_graph(problem.network)
     in_time: dict[int, list[tuple[int, ...]]] = {}
     found = []
@@ -177,41 +177,12 @@ def _breaks(problem: Problem, state: State, chain: Sequence[int]) -> bool:
     return any(state.breaks(problem.lightpaths[i].route) for i in chain)
 
 
-def _near(problem: Problem) -> dict[SiteId, list[tuple[float, int, SiteId]]]:
-    """Site -> (latency with its fastest transponders [ms], lightpath, site at its other end)."""
-    near: dict[SiteId, list[tuple[float, int, SiteId]]] = {site: [] for site in problem.network.sites}
-    for i, lightpath in enumerate(problem.lightpaths):
-        a, b = lightpath.route.ends
-        near[a].append((problem.latency_ms(i), i, b))
-        near[b].append((problem.latency_ms(i), i, a))
-    return near
-
-
-def _shortest_lit(
-    problem: Problem, near: Mapping[SiteId, Sequence[tuple[float, int, SiteId]]], demand: Demand, state: State
-) -> tuple[int, ...] | None:
-    """The chain of surviving lightpaths of least latency, each with its fastest transponders that close (Dijkstra)."""
+def _shortest_lit(problem: Problem, near: Near, demand: Demand, state: State) -> tuple[int, ...] | None:
+    """The chain of surviving lightpaths of least latency, each with its fastest transponders that close."""
     start, end = demand.ends
-    queue: list[tuple[float, SiteId]] = [(0.0, start)]
-    least = {start: 0.0}
-    came: dict[SiteId, tuple[int, SiteId]] = {}
-    while queue:
-        spent, site = heapq.heappop(queue)
-        if spent > least[site]:
-            continue
-        if site == end:
-            break
-        for more, i, there in near[site]:
-            if spent + more < least.get(there, inf) and not state.breaks(problem.lightpaths[i].route):
-                least[there], came[there] = spent + more, (i, site)
-                heapq.heappush(queue, (spent + more, there))
-    if end not in came:
-        return None
-    chain, site = [], end
-    while site != start:
-        i, site = came[site]
-        chain.append(i)
-    return tuple(chain)
+    lengths = [inf if state.breaks(path.route) else problem.latency_ms(i) for i, path in enumerate(problem.lightpaths)]
+    reached = distances(near, lengths, start)
+    return walked_back(reached, end) if end in reached else None
 
 
 def _no_pair(problem: Problem, demand: Demand, listed: Ways) -> Iterator[tuple[str, str]]:

@@ -76,6 +76,8 @@ class Task:
     """States that stand in the master with their traffic, counted demands on few routes."""
     paired: bool = False
     """The master counts the routes of demands on two ways."""
+    growing: bool = False
+    """Ways of demands on two at once are still added: every hop is priced, whether they ride on it yet or not."""
     floor_usd: float | None = None
     """No design over any ways costs less, where the task holds only some; none where it holds all of them."""
 
@@ -160,7 +162,7 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     if rounding:
         in_file_order(program, task.problem, bought, task.slots, {**task.ways, **task.few.ways})
     if task.protected:
-        protected = protect(program, task.problem, bought, task.protected)
+        protected = protect(program, task.problem, bought, task.protected, every=task.growing)
         bought = replace(bought, aside=protected.aside)
         if task.paired:
             count_routes(program, task.problem, protected, task.protected)

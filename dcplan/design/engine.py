@@ -150,7 +150,7 @@ def _searched(
     if known is not None:
         return known
     found = _result(task, listed, lightpaths, demands)
-    hurried = [made.demands[d].id for d, ways in sorted(listed.items()) if ways.hurried]
+    hurried = [made.demands[d].id for d, ways in sorted(listed.items()) if ways.hurried and d in made.shared]
     if isinstance(found, Infeasible) or not hurried:
         return found
     why = f"no certificate: the ways of {', '.join(hurried)} were listed only as long as there was time"
@@ -333,7 +333,7 @@ def _design(
     wavelengths = wavelengths_of(made, sized.counts)
     lit = lit_fibers(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    certificate = certify(*answer.basis) if task.floor_usd is None else None
+    certificate = certify(*answer.basis)
     certified_usd = certificate.bound_usd if certificate else 0.0
     reason = sized.reason if task.floor_usd is None or sized.reason != "proven" else SOME_WAYS
     known = Known(answer.bound_usd, reason, answer.repairs, certified_usd)

@@ -17,17 +17,20 @@ from typing import TYPE_CHECKING
 from dcplan.design.cutting import root, start
 from dcplan.design.disjoint import cheapest_couple
 from dcplan.design.formulation import TBPS, USD, hop_name, master
+from dcplan.design.mesh import mesh
 from dcplan.design.problem import whole_rate
 from dcplan.design.protection import protect
 from dcplan.design.solver import Linear
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from dcplan.design.cutting import Held, Task
     from dcplan.design.disjoint import Couple
     from dcplan.design.formulation import Bought
+    from dcplan.design.mesh import Mesh, Prices
     from dcplan.design.problem import Hop, Problem
+    from dcplan.design.program import Program
     from dcplan.design.ways import Way
 
 ROUNDS = 60
@@ -41,53 +44,50 @@ Generated = dict[int, dict[tuple["Hop", ...], "Way"]]
 """Of each demand: its ways, by their hops."""
 
 
-def can_generate(problem: Problem) -> bool:
-    """Only where all demands go two ways, and no latency limit says which."""
-    return not problem.shared and all(demand.max_latency_ms is None for demand in problem.demands)
-
-
 def generated(task: Task, wanted: Collection[int]) -> Task:
     """The task with ways for the wanted demands, and with a bound on what any ways cost; time ends it early.
 
     A demand for which no two ways exist is left without any. Where even all ways together cannot carry everything, the
-    ways are those that leave least of it.
+    ways are those that leave least of it; where that is so only beside what other demands need, there is no bound.
     """
-    problem = task.problem
+    graph = mesh(task.problem)
     ways: Generated = {d: {} for d in wanted}
-    _add(ways, _couples(problem, wanted, _first_prices(problem)))
+    add(ways, _couples(graph, wanted, _first_prices(task.problem)))
     floor = -inf
     known: tuple[Held, ...] = ()
     filled = False
     for _ in range(ROUNDS):
-        loop = start(_with(task, ways), known)
+        loop = start(replace(with_ways(task, ways), growing=True), known)
         if not root(loop):
-            if filled or not _fill(task, ways):
-                return _with(task, ways)
+            if filled or not _fill(task, graph, ways):
+                return with_ways(task, ways)
             filled = True
             continue
         known = tuple(loop.cuts.values())
-        names = tuple(row.name for row in loop.program.rows[: loop.base])
-        relaxed = _Relaxed(problem, loop.linear, loop.bought, names)
-        bound, cheaper = _round(relaxed, ways)
+        relaxed = Relaxed(graph, loop.linear, loop.bought, loop.program)
+        bound, cheaper = relaxed.priced(ways)
         floor = max(floor, bound)
         task.say(f"ways: {_number(ways)}, relaxation US$ {loop.linear.objective / USD:,.0f}")
-        if not _add(ways, cheaper) or task.until.over or loop.linear.objective - floor <= CLOSE * abs(floor):
+        if not add(ways, cheaper) or task.until.over or loop.linear.objective - floor <= CLOSE * abs(floor):
             break
     _vary(task, ways, relaxed)
-    return replace(_with(task, ways), floor_usd=max(0.0, floor) / USD)
+    return replace(with_ways(task, ways), floor_usd=max(0.0, floor) / USD)
 
 
-def _vary(task: Task, ways: Generated, relaxed: _Relaxed) -> None:
+def _vary(task: Task, ways: Generated, relaxed: Relaxed) -> None:
     """Add couples that are cheapest at prices near those of the relaxation: whole purchases need other ways as well."""
-    prices, chance = _prices(relaxed), random.Random(1)  # noqa: S311 - repeatable is the point
+    chance = random.Random(1)  # noqa: S311 - repeatable is the point
     for _ in range(VARIED):
         if task.until.over:
             return
-        near = [price * (1 + SPREAD * chance.uniform(-1, 1)) for price in prices]
-        _add(ways, _couples(task.problem, ways, near))
+        near = []
+        for tiers in relaxed.prices:
+            off = 1 + SPREAD * chance.uniform(-1, 1)
+            near.append([price * off for price in tiers])
+        add(ways, _couples(relaxed.mesh, ways, near))
 
 
-def _fill(task: Task, ways: Generated) -> bool:
+def _fill(task: Task, graph: Mesh, ways: Generated) -> bool:
     """Generate ways until the relaxation of what can be bought carries everything; False where none do."""
     problem = task.problem
     for _ in range(ROUNDS):
@@ -95,27 +95,26 @@ def _fill(task: Task, ways: Generated) -> bool:
         free = [replace(column, cost=0.0) for column in program.columns]
         program.columns[:] = free
         short = {d: program.column(f"u{d}", _tbps(problem, d), 1) for d, mine in ways.items() if mine}
-        protect(program, problem, bought, _with(task, ways).protected, short=short)
+        protected = protect(program, problem, bought, with_ways(task, ways).protected, short=short, every=True)
         linear = Linear(program)
         if linear.solve() != "optimal":
             return False
         if linear.objective <= CLOSE:
             return True
-        relaxed = _Relaxed(problem, linear, bought, tuple(row.name for row in program.rows))
-        if not _add(ways, _round(relaxed, ways)[1]) or task.until.over:
+        relaxed = Relaxed(graph, linear, replace(bought, aside=protected.aside), program)
+        if not add(ways, relaxed.priced(ways)[1]) or task.until.over:
             return False
     return False
 
 
 @dataclass(frozen=True)
-class _Relaxed:
-    """A relaxation that was solved."""
+class Relaxed:
+    """A relaxation that was solved, with a row for every hop (see `protect`)."""
 
-    problem: Problem
+    mesh: Mesh
     linear: Linear
     bought: Bought
-    rows: tuple[str, ...]
-    """Names of those before any cut, in order."""
+    program: Program
 
     def dual(self, row: str) -> float:
         """By name."""
@@ -123,32 +122,58 @@ class _Relaxed:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        return {name: r for r, name in enumerate(self.rows)}
+        return {row.name: r for r, row in enumerate(self.program.rows)}
+
+    @cached_property
+    def prices(self) -> Prices:
+        """Per Tb/s on each lightpath, by the tier that it must fit: the duals of what is set aside or lit there.
+
+        Raised by what the cheapest wavelength, or the setting aside, is still too dear: that leaves all other duals as
+        they are, and tells lightpaths apart that nothing uses yet.
+        """
+        problem, reduced = self.mesh.problem, self.linear.reduced
+        found = []
+        for i, tiers in enumerate(problem.tiers):
+            dear = max(
+                0.0,
+                min(reduced[self.bought.wavelengths[j]] / (problem.choices[j].gbps * TBPS) for j in problem.offered[i]),
+            )
+            hops = [(i, tier) for tier in range(len(tiers))]
+            if self.bought.aside:
+                each = [
+                    max(0.0, -self.dual(f"aside{hop_name(problem, hop)}")) + max(0.0, reduced[self.bought.aside[hop]])
+                    for hop in hops
+                ]
+            else:
+                duals = [max(0.0, -self.dual(f"path{hop_name(problem, hop)}")) for hop in hops]
+                each = [sum(duals[tier:]) for tier in range(len(hops))]
+            found.append([price + dear for price in each])
+        return found
+
+    def priced(self, ways: Mapping[int, Collection[object]]) -> tuple[float, dict[int, Couple]]:
+        """A bound over all ways [thousand US$], and the couples that cost less than what their demands pay."""
+        problem = self.mesh.problem
+        paid = {d: self.dual(f"split{d}") for d, mine in ways.items() if mine}
+        couples = _couples(self.mesh, paid, self.prices)
+        above = {d: pays - couples[d].least * _tbps(problem, d) for d, pays in paid.items()}
+        cheaper = {
+            d: couples[d]
+            for d, pays in paid.items()
+            if couples[d].price * _tbps(problem, d) < pays - CLOSE * max(1.0, abs(pays))
+        }
+        return self.linear.objective - sum(max(0.0, more) for more in above.values()), cheaper
 
 
-def _round(relaxed: _Relaxed, ways: Generated) -> tuple[float, dict[int, Couple]]:
-    """A bound over all ways [thousand US$], and the couples that cost less than what their demands pay."""
-    problem, linear = relaxed.problem, relaxed.linear
-    paid = {d: relaxed.dual(f"split{d}") for d, mine in ways.items() if mine}
-    couples = _couples(problem, paid, _prices(relaxed))
-    above = {d: pays - couples[d].least * _tbps(problem, d) for d, pays in paid.items()}
-    cheaper = {
-        d: couples[d]
-        for d, pays in paid.items()
-        if couples[d].price * _tbps(problem, d) < pays - CLOSE * max(1.0, abs(pays))
-    }
-    return linear.objective - sum(max(0.0, more) for more in above.values()), cheaper
-
-
-def _with(task: Task, ways: Generated) -> Task:
+def with_ways(task: Task, ways: Generated) -> Task:
+    """The task with the ways generated so far."""
     return replace(task, ways={**task.ways, **{d: tuple(mine.values()) for d, mine in ways.items()}})
 
 
-def _couples(problem: Problem, wanted: Collection[int], prices: Sequence[float]) -> dict[int, Couple]:
-    return {d: cheapest_couple(problem, problem.demands[d], prices) for d in wanted}
+def _couples(graph: Mesh, wanted: Collection[int], prices: Prices) -> dict[int, Couple]:
+    return {d: cheapest_couple(graph, graph.problem.demands[d], prices) for d in wanted}
 
 
-def _add(ways: Generated, couples: Mapping[int, Couple]) -> int:
+def add(ways: Generated, couples: Mapping[int, Couple]) -> int:
     """Add the ways of couples; how many of them are new."""
     before = _number(ways)
     for d, couple in couples.items():
@@ -165,23 +190,10 @@ def _tbps(problem: Problem, d: int) -> float:
     return whole_rate(problem.demands[d], problem.states) * TBPS
 
 
-def _first_prices(problem: Problem) -> list[float]:
-    """Per Tb/s on each lightpath, of its cheapest choice, were it filled."""
-    each = [[problem.choices[j] for j in offered] for offered in problem.offered]
-    return [min((one.usd / one.gbps for one in mine), default=0.0) for mine in each]
-
-
-def _prices(relaxed: _Relaxed) -> list[float]:
-    """Per Tb/s on each lightpath: the dual of its capacity, raised by what its cheapest wavelength is still too dear.
-
-    The latter leaves all other duals as they are, and tells lightpaths apart that nothing uses yet.
-    """
-    problem, linear = relaxed.problem, relaxed.linear
+def _first_prices(problem: Problem) -> Prices:
+    """Per Tb/s on each lightpath, of the cheapest choice that is fast enough, were it filled."""
     found = []
-    for i in range(len(problem.lightpaths)):
-        dual = -relaxed.dual(f"path{hop_name(problem, problem.top(i))}")
-        dear = (
-            linear.reduced[relaxed.bought.wavelengths[j]] / (problem.choices[j].gbps * TBPS) for j in problem.offered[i]
-        )
-        found.append(max(0.0, dual + max(0.0, min(dear, default=0.0))))
+    for i, tiers in enumerate(problem.tiers):
+        mine = [[problem.choices[j] for j in problem.within((i, tier))] for tier in range(len(tiers))]
+        found.append([min(one.usd / one.gbps for one in each) for each in mine])
     return found

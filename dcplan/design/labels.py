@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.model.network import Pair, SiteId
 
@@ -34,40 +34,43 @@ Near = dict["SiteId", list[tuple[int, "SiteId"]]]
 
 def near_of(arcs: Mapping[int, Arc]) -> Near:
     """The arcs at each site, in order."""
+    return joined((e, arc.ends) for e, arc in sorted(arcs.items()))
+
+
+def joined(ends: Iterable[tuple[int, Pair]]) -> Near:
+    """What joins two sites, by its number, at each of both."""
     near: Near = {}
-    for e, arc in sorted(arcs.items()):
-        a, b = arc.ends
+    for e, (a, b) in ends:
         near.setdefault(a, []).append((e, b))
         near.setdefault(b, []).append((e, a))
     return near
 
 
-def distances(near: Near, lengths: Sequence[float], start: SiteId) -> dict[SiteId, tuple[float, int | None]]:
-    """Of each site that can be reached, its distance from the start and the arc by which it is reached (Dijkstra)."""
-    found: dict[SiteId, tuple[float, int | None]] = {}
-    queue: list[tuple[float, int, SiteId, int | None]] = [(0.0, 0, start, None)]
+Reached = tuple[float, tuple[int, "SiteId"] | None]
+"""How far a site is from the start, and the arc and the site by which it is reached."""
+
+
+def distances(near: Near, lengths: Sequence[float], start: SiteId) -> dict[SiteId, Reached]:
+    """Of each site that can be reached, its distance from the start (Dijkstra). No arc of infinite length is taken."""
+    found: dict[SiteId, Reached] = {}
+    queue: list[tuple[float, int, SiteId, tuple[int, SiteId] | None]] = [(0.0, 0, start, None)]
     while queue:
         far, hops, site, by = heapq.heappop(queue)
         if site in found:
             continue
         found[site] = (far, by)
         for e, there in near.get(site, ()):
-            if there not in found:
-                heapq.heappush(queue, (far + lengths[e], hops + 1, there, e))
+            if there not in found and lengths[e] < inf:
+                heapq.heappush(queue, (far + lengths[e], hops + 1, there, (e, site)))
     return found
 
 
-def walked_back(
-    found: Mapping[SiteId, tuple[float, int | None]], arcs: Mapping[int, Arc], end: SiteId
-) -> tuple[int, ...]:
+def walked_back(found: Mapping[SiteId, Reached], end: SiteId) -> tuple[int, ...]:
     """The arcs from the start of `distances` to a site."""
     way: list[int] = []
-    by = found[end][1]
-    while by is not None:
-        way.append(by)
-        a, b = arcs[by].ends
-        end = a if end == b else b
-        by = found[end][1]
+    while (by := found[end][1]) is not None:
+        arc, end = by
+        way.append(arc)
     return tuple(reversed(way))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.few import Few, counted
-from dcplan.design.generation import can_generate, generated
+from dcplan.design.generation import generated
 from dcplan.design.ways import Ways, ways_of
 
 if TYPE_CHECKING:
@@ -23,17 +23,19 @@ GENERATING = 0.3
 
 
 def on_two_ways(task: Task) -> tuple[Task, dict[int, Ways]]:
-    """The task with ways of the demands on two at once: all of them where they are few, else such as pay."""
+    """The task with ways of the demands on two at once: all of them where they are few, else such as pay.
+
+    Where those that pay leave too little for other demands, the shortest.
+    """
     made, until = task.problem, task.until
-    listed = listed_ways(made, sorted(made.protected), until, few=can_generate(made))
-    task = replace(task, ways={d: ways.ways for d, ways in listed.items()})
-    all_listed = len(listed) == len(made.protected) and all(ways.complete for ways in listed.values())
-    if all_listed or not can_generate(made):
-        return task, listed
-    many = sorted(made.protected)
-    task = generated(replace(task, until=until.within(GENERATING * until.left_s)), many)
-    listed |= {d: Ways(tuple(task.ways[d]), complete=False) for d in many if task.ways[d]}
-    listed |= listed_ways(made, [d for d in many if d not in listed], until)
+    mine = sorted(made.protected)
+    listed = listed_ways(made, mine, until, few=True)
+    if len(listed) < len(mine) or not all(ways.complete for ways in listed.values()):
+        grown = generated(replace(task, until=until.within(GENERATING * until.left_s)), mine)
+        if grown.floor_usd is not None or not made.shared:
+            task = grown
+            listed = {d: Ways(tuple(task.ways[d]), complete=False, chosen=True) for d in mine if task.ways[d]}
+        listed |= listed_ways(made, [d for d in mine if d not in listed], until)
     return replace(task, until=until, ways={d: ways.ways for d, ways in listed.items()}), listed
 
 
@@ -50,14 +52,16 @@ def listed_ways(made: Problem, demands: Sequence[int], until: Until, *, few: boo
 
 def capped(task: Task, listed: Mapping[int, Ways]) -> tuple[str, ...]:
     """In words, whose ways are not all considered."""
-    made, some = task.problem, [d for d, ways in sorted(listed.items()) if not ways.complete]
-    if task.floor_usd is not None:
-        number = sum(len(listed[d].ways) for d in some)
-        what = f"two ways at once: {number} ways that a relaxation would take were considered for {len(some)} demands"
-        return (f"{what}, there are more; the bound is over all, without a certificate",)
-    return tuple(
-        f"{made.demands[d].id}: the {len(listed[d].ways)} shortest ways were considered, there are more" for d in some
+    some = {d: ways for d, ways in sorted(listed.items()) if not ways.complete}
+    chosen = [len(ways.ways) for ways in some.values() if ways.chosen]
+    number = f"{sum(chosen)} ways that a relaxation would take were considered for {len(chosen)} demands"
+    over = "; the bound is over all" if task.floor_usd is not None else ""
+    shortest = (
+        f"{task.problem.demands[d].id}: the {len(ways.ways)} shortest ways were considered, there are more"
+        for d, ways in some.items()
+        if not ways.chosen
     )
+    return (*([f"two ways at once: {number}, there are more{over}"] if chosen else []), *shortest)
 
 
 def held(listed: dict[int, Ways], task: Task, late: Sequence[int]) -> Task:

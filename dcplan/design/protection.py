@@ -59,6 +59,8 @@ def protect(
     ways: Mapping[int, Sequence[Way]],
     latency_cost: float = 0.0,
     short: Mapping[int, int] | None = None,
+    *,
+    every: bool = False,
 ) -> Protected:
     """Shares x of risk pairs, traffic y on ways, and one capacity per lightpath. ways: of each demand on two ways.
 
@@ -66,10 +68,15 @@ def protect(
     pair of two ways that nothing breaks; each of those carries at most its demand, so that they are two). Per
     hop: Σ y ≤ Σ rate × wavelengths. `latency_cost` per Tb/s and ms; `short`: column of the share that may be left out.
     Where other demands share what is left: Σ y ≤ a per hop, what is set aside there, and Σ a ≤ Σ rate × wavelengths.
+    `every`: hops on which nothing rides have their rows too, so that each has a price.
     """
     shares: dict[tuple[int, Risk, Risk], int] = {}
     flows: dict[tuple[int, int], int] = {}
-    load: dict[Hop, dict[int, float]] = {problem.top(i): {} for i in range(len(problem.lightpaths))}
+    load: dict[Hop, dict[int, float]] = {
+        (i, tier): {}
+        for i, tiers in enumerate(problem.tiers)
+        for tier in range(0 if every else len(tiers) - 1, len(tiers))
+    }
     spare = {d: (column,) for d, column in (short or {}).items()}
     for d, listed in ways.items():
         demand = problem.demands[d]
@@ -89,17 +96,19 @@ def protect(
                 for hop in way.hops:
                     load.setdefault(hop, {})[column] = 1.0
         _both(program, d, whole_rate(demand, problem.states) * TBPS, mine, carried, list(chains.values()))
-    aside = _set_aside(program, problem, load) if problem.shared else {}
+    aside = _set_aside(program, problem, load, every=every) if problem.shared else {}
     for hop, terms in nested({hop: {aside[hop]: 1.0} for hop in aside} or load).items():
         program.row(f"path{hop_name(problem, hop)}", terms | installed_on(problem, bought, hop), upper=0)
     return Protected(shares, flows, aside)
 
 
-def _set_aside(program: Program, problem: Problem, load: Mapping[Hop, Mapping[int, float]]) -> dict[Hop, int]:
-    """Per hop that carries any: what is set aside is no less than what rides there."""
+def _set_aside(
+    program: Program, problem: Problem, load: Mapping[Hop, Mapping[int, float]], *, every: bool
+) -> dict[Hop, int]:
+    """Per hop that carries any, or `every` one: what is set aside is no less than what rides there."""
     aside: dict[Hop, int] = {}
     for hop, terms in sorted(load.items()):
-        if terms:
+        if terms or every:
             name = hop_name(problem, hop)
             aside[hop] = program.column(f"a{name}")
             program.row(f"aside{name}", {**terms, aside[hop]: -1.0}, upper=0)

@@ -54,6 +54,8 @@ class Ways:
     ways: tuple[Way, ...]
     complete: bool
     """All there are."""
+    chosen: bool = False
+    """Such as a relaxation takes, not the shortest."""
     hurried: bool = False
     """The listing ended because time did: another time there may be more."""
 

@@ -21,7 +21,7 @@ def certify(master: Master) -> Certificate | None:
     drafts = [_draft(master, kept) for kept in master.kept]
     program = Program(list(made.program.columns), list(made.program.rows))
     held = tuple(task.problem.demands[d].id for d in sorted(task.ways))
-    return priced(made, program, len(program.rows), drafts, held)
+    return priced(made, program, drafts, held)
 
 
 def _draft(master: Master, kept: Kept) -> Term:
