@@ -105,12 +105,11 @@ def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infe
     found = search(task, slots)
     if found is None:
         return why_not(task, slots, late=bool(task.ways), repaired=False)
-    kept = found.master.kept
+    kept, program = found.master.pool.kept, found.master.pool.whole
     what = (
         f"the master: {len(made.choices)} choices, and what shaped the answer: {len(kept)} cuts, states that light "
         f"wavelengths: {len(found.master.states)} of {len(made.states)}"
     )
-    program = found.master.program
     cuts = {program.rows[one.row].name: asked_in_words(made, one.asked, one.divisors) for one in kept}
     proof = _proof(found.reason, found.cost_usd, found.bound_usd)
     return Audit(program, (*_title(made, what), proof, *words_of(program, made, task.ways, cuts)), notes)

@@ -210,6 +210,8 @@ def _leased(book: Book, cut: StateCut) -> dict[int, float]:
 def _over_transponders(book: Book, cut: StateCut) -> dict[int, float]:
     """Every transponder of the sites on the shore at the fastest wavelength that crosses and survives, and circuits."""
     problem, state, inside = book.problem, state_of(book, cut.state), frozenset(cut.shore)
+    if not book.owned and any(choice.slots for choice in problem.choices):
+        raise Flawed("transponders by site, which are bought under scheme relight only")
     best: dict[int, float] = {}
     for choice in problem.choices:
         route = problem.lightpaths[choice.lightpath].route

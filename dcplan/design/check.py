@@ -71,8 +71,16 @@ class StateChecker(Protocol):
 class StateCheck:
     """Checks states one after the other: by loads that were seen to carry them, by rerouting, by a linear program."""
 
-    def __init__(self, problem: Problem, ways: Mapping[int, Sequence[Way]], table: Arrays | None = None) -> None:
-        self.problem, self.ways = problem, ways
+    def __init__(
+        self,
+        problem: Problem,
+        ways: Mapping[int, Sequence[Way]],
+        table: Arrays | None = None,
+        *,
+        rerouting: bool = True,
+    ) -> None:
+        """rerouting: try traffic of before first, which seldom helps where each state has wavelengths of its own."""
+        self.problem, self.ways, self._rerouting = problem, ways, rerouting
         self.table = shared(problem, table or arrays(problem))
         self.resources = resources(problem, self.table, ways)
         self.asked = self.resources.asked_tbps(self.table.rates)
@@ -134,7 +142,7 @@ class StateCheck:
         if any(bool((loads <= room + slack).all()) for loads in known):
             self.counted["known"] += 1
             return True
-        for traffic in (self._traffic.get(state), self._traffic.get(self._first)):
+        for traffic in (self._traffic.get(state), self._traffic.get(self._first)) if self._rerouting else ():
             loads = None if traffic is None else rerouted(self.resources, self._near, traffic, room, self.asked[state])
             if loads is not None:
                 self.counted["rerouted"] += 1

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.certificate import WAVELENGTHS
 from dcplan.design.circuits import EXISTING
-from dcplan.design.formulation import TBPS, by_source
+from dcplan.design.formulation import TBPS, USD, by_source
 from dcplan.design.problem import rate
+from dcplan.design.relight.projected import Wanted
 from dcplan.design.relight.stock import stock
 from dcplan.model.grid import SLOT_GHZ
 
@@ -207,9 +208,12 @@ def cut_in_words(problem: Problem, held: Held) -> str:
     return f"{when}, {_needed(cut, cut.need_gbps(problem), over)}{_rounded(held.divisors)}"
 
 
-def asked_in_words(problem: Problem, asked: Asked, divisors: Divisors) -> str:
-    """The same under relight, over what is owned, lit in a state, or lit at all."""
-    when, over = _when(problem.states[asked.state].name), "" if asked.over == WAVELENGTHS else f" over {asked.over}"
+def asked_in_words(problem: Problem, asked: Asked | Wanted, divisors: Divisors) -> str:
+    """The same under relight, over what is owned, lit in a state, or lit at all; or what the state asks of these."""
+    when = _when(problem.states[asked.state].name)
+    if isinstance(asked, Wanted):
+        return f"{when}, what is bought must be worth US$ {asked.least / USD:.10g} in weights{_rounded(divisors)}"
+    over = "" if asked.over == WAVELENGTHS else f" over {asked.over}"
     gbps = asked.need(problem) / TBPS
     return f"{when}, {_needed(asked, gbps, over)}{_rounded(divisors)}"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dcplan.design.conflict import Tried, explain
 from dcplan.design.formulation import whole_slots
 from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
+from dcplan.design.relight.known import NothingYetError
 from dcplan.design.relight.search import Found, search
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 REPAIRS = 40
 """Times that the search is repeated because channels of some state found no place in the spectrum."""
+LISTING_S = 5.0
+"""What the listing of ways may take where the time limit has passed [s]."""
+ROOM = 1e-6
+"""Share by which parts of wavelengths may fall short by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +67,21 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
     """The cheapest purchase that every state can be lit with, or why there is none.
 
     hold: the task with demands held to ways within their latency limit. fixed: where it costs no more than what is
-    found, it is the answer, so that relight never costs more than reroute.
+    found, or time ran out before anything was, it is the answer, so that relight never costs more than that.
     """
     problem, bound = task.problem, 0.0
     slots: list[Mapping[FiberId, int]] = [whole_slots(problem)] * len(problem.states)
     found: Found | None = None
     repairs: tuple[FiberId, ...] = ()
     for _ in range(REPAIRS + len(problem.demands)):
-        found = search(task, slots, _begin(problem, fixed), found)
+        before = found
+        found = _searched(task, slots, hold, fixed, before)
         if found is None:
-            return why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
-        if not repairs:
-            bound = found.bound_usd
+            if fixed is None or before is None:
+                return why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
+            return _unchanged(task, fixed, before, bound, repairs)
+        task = found.master.task
+        bound = bound if repairs else found.bound_usd
         if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
             return _unchanged(task, fixed, found, bound, repairs)
         lits = arranged(task, found, slots)
@@ -83,11 +92,48 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
             continue
         routing = route_states(problem, task.ways, lits[0].counts, relit=[lit.counts for lit in lits])
         late = [d for d in too_late(problem, routing) if d not in task.ways]
-        if late:
-            task = hold(task, late)
-            continue
-        return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
+        if not late:
+            return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
+        task = _held(hold, task, late)
+    if fixed is not None and found is not None:
+        return _unchanged(task, fixed, found, bound, repairs)
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
+
+
+def _searched(
+    task: Task,
+    slots: Sequence[Mapping[FiberId, int]],
+    hold: Callable[[Task, Sequence[int]], Task],
+    fixed: Fixed | None,
+    before: Found | None,
+) -> Found | None:
+    """What the search finds; none where there is nothing, or nothing yet while what is fixed will do."""
+    try:
+        return search(task, slots, _begin(task.problem, fixed), before, partial(_foreseen, hold))
+    except NothingYetError:
+        if fixed is None or before is None:
+            raise
+        return None
+
+
+def _held(hold: Callable[[Task, Sequence[int]], Task], task: Task, late: Sequence[int]) -> Task:
+    """Held to their ways, which are listed as well where time has passed: some of them would be none."""
+    return replace(hold(replace(task, until=task.until.extended(LISTING_S)), late), until=task.until)
+
+
+def _foreseen(hold: Callable[[Task, Sequence[int]], Task], task: Task, counts: Sequence[Sequence[float]]) -> Task:
+    """The task with demands held that come too late already over parts of wavelengths: saves searches."""
+    if not any(
+        demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(task.problem.demands)
+    ):
+        return task
+    more = [[count * (1 + ROOM) for count in lit] for lit in counts]
+    try:
+        routing = route_states(task.problem, task.ways, more[0], relit=more)
+    except SolverError:  # by rounding they do not carry everything
+        return task
+    late = [d for d in too_late(task.problem, routing) if d not in task.ways]
+    return _held(hold, task, late) if late else task
 
 
 def _begin(problem: Problem, fixed: Fixed | None) -> list[tuple[int, ...]]:

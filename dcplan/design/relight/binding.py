@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.formulation import TBPS, USD, whole_slots
 from dcplan.design.problem import rate, whole_rate
-from dcplan.design.relight.master import load, relaxed, separate, start, values_of
+from dcplan.design.relight.master import separate, start
 from dcplan.design.result import Binding
 from dcplan.design.spectrum import used_slots
 from dcplan.units import money
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from dcplan.design.problem import Problem
     from dcplan.design.relight.answer import Answer
     from dcplan.design.relight.master import Master
-    from dcplan.design.relight.shores import Asked
     from dcplan.model.network import FiberId
 
 TIGHT_SHORES = 5
 """Sets of sites listed, tightest first."""
 LOOKED_AT = 60
 """Sets of sites looked at for that."""
-ROUNDS = 40
+ROUNDS = 200
 """Rounds of cuts on the plain relaxation, whose duals are prices."""
 
 
@@ -36,7 +35,6 @@ def what_binds(found: Answer, pairs: Mapping[FiberId, int]) -> tuple[Binding, ..
     """
     task = found.task
     master = start(task, [whole_slots(task.problem)] * len(task.problem.states), rounding=False)
-    load(master, [k for k in sorted(found.master.states) if k])
     prices = master if _settled(master) else None
     listed = [*_pairs(task.problem, pairs, prices), *_spectrum(found, pairs), *_shores(found, master)]
     return (*listed, *(_demands(prices) if prices else ()))
@@ -44,10 +42,11 @@ def what_binds(found: Answer, pairs: Mapping[FiberId, int]) -> tuple[Binding, ..
 
 def _settled(master: Master) -> bool:
     """The relaxation breaks nothing, so that its duals are prices."""
+    linear = master.pool.linear
     for _ in range(ROUNDS):
-        if master.task.until.over or relaxed(master) != "optimal":
+        if master.task.until.over or linear.solve() != "optimal":
             return False
-        if not separate(master, values_of(master)):
+        if separate(master, linear.values, linear.objective) == (0, []):
             return True
     return False
 
@@ -58,8 +57,8 @@ def _pairs(problem: Problem, pairs: Mapping[FiberId, int], prices: Master | None
         if pairs.get(fiber, 0) < most:
             continue
         worth = "not known: time ran out"
-        if prices is not None and prices.linear is not None:
-            saved = -prices.linear.reduced[prices.bought.pairs[fiber]] / USD
+        if prices is not None:
+            saved = -prices.pool.linear.reduced[prices.bought.pairs[fiber]] / USD
             worth = (
                 f"one more would save {money(saved)} (relaxation)"
                 if saved > 1
@@ -90,7 +89,7 @@ def _spectrum(found: Answer, pairs: Mapping[FiberId, int]) -> Iterator[Binding]:
 def _shores(found: Answer, master: Master) -> Iterator[Binding]:
     """Sets of sites whose transponders leave less to spare, at their best rates, than one more would carry."""
     problem = found.task.problem
-    values = [0.0] * len(master.program.columns)
+    values = [0.0] * len(master.pool.whole.columns)
     owned = {(one.site, one.transponder): one.count for one in found.owned}
     for place, column in zip(master.stood.places, master.bought.owned, strict=True):
         values[column] = owned.get(place, 0)
@@ -118,18 +117,17 @@ def _when(problem: Problem, state: int) -> str:
 def _demands(master: Master) -> Iterator[Binding]:
     """What one more Gb/s of each demand, in all states alike, adds to the cost of the linear relaxation."""
     problem = master.task.problem
+    duals = master.pool.linear.duals
+    priced = [
+        (kept.asked.state, kept.asked.per_demand, duals[kept.row] / kept.smallest)
+        for kept in master.pool.kept
+        if duals[kept.row]
+    ]
     for d, demand in enumerate(problem.demands):
         whole = whole_rate(demand, problem.states)
         price = sum(
-            dual * asked.distances.get(d, 0.0) * rate(demand, problem.states[asked.state]) / whole
-            for asked, dual in _duals(master)
+            dual * distances.get(d, 0.0) * rate(demand, problem.states[state]) / whole
+            for state, distances, dual in priced
         )
         if price * TBPS / USD > 1e-6:
             yield Binding(f"demand {demand.id}", f"each further Gb/s costs {money(price * TBPS / USD)} (relaxation)")
-
-
-def _duals(master: Master) -> Iterator[tuple[Asked, float]]:
-    """Each inequality with its price [thousand US$ per Tb/s]."""
-    duals = master.linear.duals if master.linear else []
-    for kept in master.kept if duals else ():
-        yield kept.asked, duals[kept.row] / kept.smallest

@@ -29,12 +29,26 @@ class Purchase:
     opened: Mapping[FiberId, int]
 
     @property
+    def useful(self) -> tuple[int, ...]:
+        """Those that light something in a state."""
+        return (*self.owned, *self.modules.values(), *self.pairs.values())
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """All of them, in the order in which they were added."""
-        return (*self.owned, *self.modules.values(), *self.pairs.values(), *self.opened.values())
+        return (*self.useful, *self.opened.values())
 
 
 def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
+    """What is bought once, with what opening a route or a circuit asks for."""
+    bought = things(program, problem, stood)
+    leased = columns_of(problem, bought, {})
+    opening(program, problem, leased)
+    leasing(program, problem, leased)
+    return bought
+
+
+def things(program: Program, problem: Problem, stood: Stock) -> Purchase:
     """Integer transponders m per place, modules of circuits, lit pairs p per fiber, opened routes and circuits."""
     most = [sum(problem.choices[j].most for j in users) for users in stood.users]
     owned = tuple(
@@ -47,11 +61,7 @@ def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
         if not choice.slots
     }
     pairs, opened = buy_fibers(program, problem)
-    bought = Purchase(owned, modules, pairs, opened)
-    leased = _columns(problem, bought, {})
-    opening(program, problem, leased)
-    leasing(program, problem, leased)
-    return bought
+    return Purchase(owned, modules, pairs, opened)
 
 
 def light(
@@ -68,12 +78,12 @@ def light(
         lit[j] = program.column(f"n{j}k{state}", 0.0, choice.most if choice.lightpath in alive else 0, integer=True)
     for i, users in enumerate(stood.users):
         program.row(f"stock{i}k{state}", {lit[j]: 1.0 for j in users} | {bought.owned[i]: -1.0}, upper=0)
-    columns = _columns(problem, bought, lit)
+    columns = columns_of(problem, bought, lit)
     spectrum(program, problem, columns, slots, f"k{state}")
     return columns
 
 
-def _columns(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bought:
+def columns_of(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bought:
     """The columns that carry traffic in a state, by choice: its wavelengths, and the modules of circuits."""
     by_choice = {**bought.modules, **lit}
     return Bought(tuple(by_choice.get(j, -1) for j in range(len(problem.choices))), bought.pairs, bought.opened)

@@ -5,29 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.design.book import book
-from dcplan.design.certificate import StateCut, Term
+from dcplan.design.certificate import WAVELENGTHS, StateCut, Term
 from dcplan.design.certify import nine, priced, state_cut
 from dcplan.design.program import Program
+from dcplan.design.relight.shores import Asked
 
 if TYPE_CHECKING:
     from dcplan.design.certificate import Certificate
-    from dcplan.design.relight.master import Kept, Master
+    from dcplan.design.problem import Problem
+    from dcplan.design.relight.master import Master
+    from dcplan.design.rounding import Divisors
 
 
 def certify(master: Master) -> Certificate | None:
     """A certificate with the whole band in every state; None where the solver gives no duals."""
     task = master.task
     made = book(task.problem, task.ways)
-    drafts = [_draft(master, kept) for kept in master.kept]
+    about = [(one.asked, one.divisors) for one in master.pool.kept]
+    about += [(one.asked, one.divisors) for apart in master.projected for one in apart.pool.kept]
+    drafts = [
+        _draft(task.problem, asked, divisors)
+        for n, (asked, divisors) in enumerate(about)
+        if isinstance(asked, Asked) and (asked.over != WAVELENGTHS or n >= len(master.pool.kept))
+    ]
     program = Program(list(made.program.columns), list(made.program.rows))
     held = tuple(task.problem.demands[d].id for d in sorted(task.ways))
     return priced(made, program, drafts, held)
 
 
-def _draft(master: Master, kept: Kept) -> Term:
+def _draft(problem: Problem, asked: Asked, divisors: Divisors) -> Term:
     """An inequality without its price."""
-    asked, problem = kept.asked, master.task.problem
-    divisor = kept.divisors[0]
+    divisor = divisors[0]
     if asked.metric is None:
         cut = StateCut(problem.states[asked.state].name, asked.over, asked.shore)
     else:

@@ -45,6 +45,11 @@ class Asked:
     metric: Cut | None = None
     """Where it is not."""
 
+    @property
+    def per_demand(self) -> Mapping[int, float]:
+        """By how much the right side rises with the rate of a demand in the state."""
+        return self.distances
+
     def need(self, problem: Problem) -> float:
         """The right side [Tb/s]."""
         state = problem.states[self.state]

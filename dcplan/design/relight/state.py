@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.direct import solve_again
 from dcplan.design.formulation import carry
 from dcplan.design.program import Program
 from dcplan.design.relight.block import light, purchase
-from dcplan.design.solver import Linear, solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 GROWN_GAP = 1e-3
 """Gap of a purchase that is enlarged to carry a further state."""
+CARRIED_NODES = 1000
+"""Nodes of the search for wavelengths within a purchase, and for what is to be bought beyond it."""
 ARRANGED_NODES = 200
 """Nodes of the search for the fewest retunings: the same on every machine."""
 FIRST_CHOICE = 1e-5
@@ -37,35 +38,22 @@ class StateProgram:
         self.lit = light(self.program, task.problem, stood, self.bought, state, slots)
         carry(self.program, task.problem, self.lit, state, task.ways)
         self._free = [replace(column, cost=0.0) for column in self.program.columns]
-        self._linear: Linear | None = None
-
-    def missing(self, bought: Sequence[float]) -> float:
-        """The least further cost of carrying the state, in parts of things; infinite where nothing does [thousand US$].
-
-        0 does not mean that whole things carry it.
-        """
-        self._linear = self._linear or Linear(self.program)
-        columns = self.bought.columns
-        upper = [self.program.columns[column].upper for column in columns]
-        self._linear.bound_columns(columns, [min(low, high) for low, high in zip(bought, upper, strict=True)], upper)
-        if self._linear.solve() != "optimal":
-            return inf
-        paid = sum(self.program.columns[column].cost * value for column, value in zip(columns, bought, strict=True))
-        return self._linear.objective - paid
 
     def carried(self, bought: Sequence[float], until: Until) -> tuple[int, ...] | None:
         """Wavelengths and modules per choice that carry the state within a purchase; none where there are no such."""
         columns = list(self._free)
         for column, value in zip(self.bought.columns, bought, strict=True):
             columns[column] = replace(columns[column], lower=value, upper=value)
-        return self._counts(Program(columns, self.program.rows), until.limits(0.0))
+        return self._counts(Program(columns, self.program.rows), until.limits(0.0, CARRIED_NODES))
 
     def grown(self, bought: Sequence[float], until: Until) -> tuple[float, ...] | None:
         """A purchase of little more that carries the state as well; none where no purchase does, or time ran out."""
         columns = list(self.program.columns)
         for column, value in zip(self.bought.columns, bought, strict=True):
             columns[column] = replace(columns[column], lower=value)
-        solved = solve(self.task.solver, Program(columns, self.program.rows), until.limits(GROWN_GAP))
+        solved = solve_again(
+            self.task.solver, Program(columns, self.program.rows), until.limits(GROWN_GAP, CARRIED_NODES)
+        )
         return tuple(float(round(solved.values[i])) for i in self.bought.columns) if solved.values else None
 
     def leanest(self, bought: Sequence[float], until: Until) -> tuple[int, ...] | None:
@@ -112,5 +100,5 @@ class StateProgram:
         return self._counts(program, until.limits(1e-6, ARRANGED_NODES))
 
     def _counts(self, program: Program, limits: Limits) -> tuple[int, ...] | None:
-        solved = solve(self.task.solver, program, limits)
+        solved = solve_again(self.task.solver, program, limits)
         return tuple(round(solved.values[i]) for i in self.lit.wavelengths) if solved.values else None

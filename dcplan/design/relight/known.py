@@ -1,0 +1,207 @@
+"""What a search for scheme relight knows: purchases that carry every state, and the ways to light each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, inf
+from typing import TYPE_CHECKING
+
+from dcplan.design.relight.master import counts_of
+from dcplan.design.relight.state import StateProgram
+from dcplan.design.solver import relative_gap
+from dcplan.design.spectrum import least_pairs
+from dcplan.errors import SolverError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dcplan.design.cutting import Task
+    from dcplan.design.limits import Until
+    from dcplan.design.program import Column
+    from dcplan.design.relight.master import Master
+
+LAST_S = 10.0
+"""Longest time for making some answer when time ran out [s]."""
+REMEMBERED = 6
+"""Ways to light a state that are kept: most purchases can be tried without a solve."""
+WHOLE = 1e-6
+"""A share of one thing that is rounding."""
+
+
+class NothingYetError(SolverError):
+    """Time ran out before any design was found."""
+
+
+@dataclass(slots=True)
+class Search:
+    """What is known so far."""
+
+    master: Master
+    programs: dict[int, StateProgram] = field(default_factory=dict)
+    known: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    """By state: wavelengths that carry it."""
+    relaxed: tuple[float, ...] = ()
+    """What the last relaxation buys."""
+    settled: bool = False
+    """Parts of wavelengths carry every state with that."""
+    bought: tuple[float, ...] | None = None
+    counts: tuple[tuple[int, ...], ...] = ()
+    cost: float = inf
+    bound: float = 0.0
+    reason: str = "proven"
+    foresee: Callable[[Task, Sequence[Sequence[float]]], Task] | None = None
+    """See `search`."""
+    enlarged: int = 0
+    """Proposals since one was last enlarged."""
+
+    @property
+    def task(self) -> Task:
+        """What is asked for."""
+        return self.master.task
+
+    def program(self, state: int) -> StateProgram:
+        """One state with its traffic written out."""
+        if state not in self.programs:
+            master = self.master
+            self.programs[state] = StateProgram(master.task, master.stood, state, master.slots[state])
+        return self.programs[state]
+
+    def price(self, bought: Sequence[float]) -> float:
+        """What a purchase costs [thousand US$]."""
+        return sum(column.cost * value for column, value in zip(self.columns, bought, strict=True))
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of what is bought."""
+        every = self.master.pool.whole.columns
+        return [every[i] for i in self.master.bought.columns]
+
+    @property
+    def until(self) -> Until:
+        """When it must end."""
+        return self.task.until
+
+    def closed(self) -> bool:
+        """The gap is what was asked for."""
+        return self.bought is not None and relative_gap(self.cost, self.bound) <= self.task.gap + 1e-9
+
+
+def enlarged(
+    found: Search, proposed: Sequence[float], values: Sequence[float], first: Sequence[int], until: Until
+) -> list[int]:
+    """Offer a purchase of at least what is proposed that carries every state; those that the proposal does not carry.
+
+    values: of the master, if it proposed. first: states that are tried before the others.
+    """
+    found.enlarged = 0
+    failed: list[int] = []
+    bought = tuple(proposed)
+    counts: dict[int, tuple[int, ...]] = {}
+    for k in [*first, *(k for k in range(states(found)) if k not in first)]:
+        lit = _carried(found, k, bought, values, until)
+        if lit is None:
+            failed.append(k)
+            more = found.program(k).grown(bought, until)
+            if more is None or found.price(more) >= found.cost:
+                return failed
+            bought = more
+            lit = _carried(found, k, bought, values, until)
+        if lit is None:
+            return failed
+        counts[k] = lit
+    offer(found, bought, tuple(counts[k] for k in range(states(found))))
+    return failed
+
+
+def _carried(
+    found: Search, state: int, bought: Sequence[float], values: Sequence[float], until: Until
+) -> tuple[int, ...] | None:
+    """Wavelengths that carry a state within a purchase: such as are known, the master's own, or found anew."""
+    master = found.master
+    for lit in found.known.get(state, ()):
+        if within(found, state, lit, bought):
+            return lit
+    if state in master.states and values:
+        lit = tuple(round(count) for count in counts_of(master, state, values))
+        if within(found, state, lit, bought) and not master.check.broken(lit, [state], 1):
+            return _remember(found, state, lit)
+    fresh = found.program(state).carried(bought, until)
+    return None if fresh is None else _remember(found, state, fresh)
+
+
+def within(found: Search, state: int, lit: Sequence[int], bought: Sequence[float]) -> bool:
+    """Wavelengths of a state take no more transponders, modules and lit pairs than are bought."""
+    return all(need <= value + WHOLE for need, value in zip(_needed(found, state, lit), bought, strict=True))
+
+
+def _needed(found: Search, state: int, lit: Sequence[int]) -> tuple[float, ...]:
+    """The least purchase with which wavelengths of a state can be lit, wherever they stand in the spectrum."""
+    master, problem = found.master, found.task.problem
+    bought = master.bought
+    pairs = least_pairs(problem, lit, master.slots[state])
+    priced = [j for j in bought.modules if lit[j] and problem.choices[j].usd]
+    leased = {problem.circuit(problem.choices[j].lightpath) for j in priced}
+    opened = [float(pairs[edge] > 0 if edge in bought.pairs else edge in leased) for edge in bought.opened]
+    modules = [lit[j] for j in bought.modules]
+    return (*master.stood.taken(lit), *modules, *(pairs[fiber] for fiber in bought.pairs), *opened)
+
+
+def _remember(found: Search, state: int, lit: tuple[int, ...]) -> tuple[int, ...]:
+    found.known[state] = [lit, *found.known.get(state, [])][:REMEMBERED]
+    return lit
+
+
+def offer(found: Search, bought: Sequence[float], counts: tuple[tuple[int, ...], ...]) -> None:
+    """A purchase that carries every state, without what no state takes."""
+    needed = [_needed(found, k, lit) for k, lit in enumerate(counts)]
+    least = tuple(
+        min(value, max(column.lower, *(need[at] for need in needed)))
+        for at, (column, value) in enumerate(zip(found.columns, bought, strict=True))
+    )
+    if found.price(least) < found.cost:
+        found.bought, found.counts, found.cost = least, counts, found.price(least)
+        for k, lit in enumerate(counts):
+            if lit not in found.known.get(k, ()):
+                _remember(found, k, lit)
+
+
+def warm(found: Search) -> list[float] | None:
+    """The best purchase so far as a point of the master."""
+    if found.bought is None:
+        return None
+    program = found.master.pool.whole
+    values = [0.0] * len(program.columns)
+    for k, columns in found.master.states.items():
+        for column, count in zip(columns.wavelengths, found.counts[k], strict=True):
+            values[column] = float(count)
+    for i, value in zip(found.master.bought.columns, found.bought, strict=True):  # circuits that are lost too
+        values[i] = value
+    for row in program.rows if found.task.problem.band.guard else ():
+        if row.name.startswith("used"):
+            width = next(i for i, value in row.terms.items() if value < 0)
+            values[width] = float(any(values[i] > 0 for i in row.terms))
+    return values
+
+
+def rescue(found: Search) -> None:
+    """When time is up without an answer: what the relaxation buys, rounded up, enlarged state by state."""
+    until = found.until.extended(LAST_S)
+    bought: tuple[float, ...] | None = tuple(
+        float(min(column.upper, ceil(value - WHOLE)))
+        for column, value in zip(found.columns, found.relaxed, strict=True)
+    )
+    counts = []
+    for k in range(states(found)):
+        bought = None if bought is None or until.over else found.program(k).grown(bought, until)
+        lit = None if bought is None else found.program(k).carried(bought, until)
+        if bought is None or lit is None:
+            raise NothingYetError(
+                "time ran out before any design was found: allow more time (policy.solver.time_limit_s)"
+            )
+        counts.append(lit)
+    offer(found, bought or (), tuple(counts))
+
+
+def states(found: Search) -> int:
+    """How many states there are."""
+    return len(found.task.problem.states)

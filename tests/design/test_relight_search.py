@@ -1,0 +1,85 @@
+"""What the search for scheme relight rests on: its inequalities hold for every design, and it always has an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from dcplan.design.cutting import Task
+from dcplan.design.engine import Options, design
+from dcplan.design.formulation import whole_slots
+from dcplan.design.limits import Limits, Until, now_s
+from dcplan.design.listing import held
+from dcplan.design.problem import problem
+from dcplan.design.program import Program
+from dcplan.design.relight import answer, search
+from dcplan.design.relight.block import whole
+from dcplan.design.relight.projected import Wanted
+from dcplan.design.result import Design
+from dcplan.design.solver import solve
+from dcplan.model.states import promised_states
+from tests.design import factory
+from tests.design.test_relight import ring
+
+
+def task_of(net, demands, until=None):
+    made = problem(net, factory.lines(net), factory.lightpaths(net), demands, promised_states(net))
+    return Task(made, whole_slots(made), {}, "highs", 1e-6, until or Until(), lambda _: None)
+
+
+@pytest.mark.parametrize("survive", [["any-fiber"], ["any-fiber", "any-site"]])
+def test_what_states_ask_of_a_purchase_holds_for_every_design(survive):
+    """The least left side of each inequality over the whole program of all states is no less than its right side."""
+    net, demands = ring(survive=survive)
+    task = task_of(net, demands)
+    slots = [whole_slots(task.problem)] * len(task.problem.states)
+    found = search.search(task, slots)
+    assert found is not None
+    master = found.master
+    program, _ = whole(task.problem, slots, {})
+    wanted = [kept for kept in master.pool.kept if isinstance(kept.asked, Wanted)]
+    assert len(wanted) >= 5
+    for kept in wanted:
+        row = master.pool.whole.rows[kept.row]
+        columns = [replace(column, cost=row.terms.get(i, 0.0)) for i, column in enumerate(program.columns)]
+        least = solve("highs", Program(columns, program.rows), Limits(20, 0.0))
+        assert least.bound is not None
+        assert least.bound >= row.lower * (1 - 1e-6)
+
+
+def test_ways_are_listed_although_time_has_passed():
+    """Ways that are listed only as long as there is time are one, which may well not be the one that serves."""
+    net, demands = ring(max_hops=2)
+    task = task_of(net, [replace(demand, max_latency_ms=3.0) for demand in demands], Until(now_s() - 1.0))
+    every = answer._held(lambda task, late: held({}, task, late), task, [0, 1])
+    assert {d: len(ways) for d, ways in every.ways.items()} == {0: 2, 1: 2}
+    assert every.until.over
+
+
+def test_what_is_not_retuned_is_the_answer_where_nothing_better_is_found(monkeypatch):
+    """Channels that find no place ask for another search, and time is up before that has an answer."""
+    net, demands = ring()
+    lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
+    best = design(net, lines, paths, demands, states, Options())
+    policy = net.policy.model_copy(update={"scheme": "reroute"})
+    plain = replace(net, topology=net.topology.model_copy(update={"policy": policy}))
+    rerouted = design(plain, lines, paths, demands, states, Options())
+    assert isinstance(best, Design)
+    assert isinstance(rerouted, Design)
+    assert best.cost_usd < rerouted.cost_usd
+    first = search.search
+
+    def once(task, slots, begin, before, foresee):
+        if before is not None:
+            raise answer.NothingYetError("time ran out")
+        return first(task, slots, begin, before, foresee)
+
+    monkeypatch.setattr(answer, "search", once)
+    monkeypatch.setattr(answer, "arranged", lambda task, found, slots: answer.Stuck(1, "ab", slots[1]))
+    found = design(net, lines, paths, demands, states, Options())
+    assert found.cost_usd == pytest.approx(rerouted.cost_usd)
+    assert found.proof.bound_usd == pytest.approx(best.cost_usd)
+    assert inf > found.proof.gap > 0
+    assert [one.retuned for one in found.relit] == [0] * len(found.relit)
