@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from dcplan.accuracy.calibrate import refitted, text
 from dcplan.accuracy.fit import KEYS
-from dcplan.accuracy.messages import fitted_message_us
+from dcplan.accuracy.hosts import fitted_launch_us, fitted_message_us
 from dcplan.catalog.load import shipped
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ def main() -> None:
         for key in moved:
             print(f"{name}.{key}: {getattr(before[name], key):g} -> {getattr(entry, key):g}")
     for name, part in cast("dict[str, Accelerator]", shipped("accelerators")).items():
-        if part.fitted_on and (found := fitted_message_us(part)) != part.site_message_us:
-            print(f"{name}.site_message_us: {part.site_message_us:g} -> {found:g}, to be changed in accelerators.toml")
+        for key, fitted in (("site_message_us", fitted_message_us), ("launch_us", fitted_launch_us)):
+            now = getattr(part, key)
+            if part.fitted_on and now and (found := fitted(part)) != now:
+                print(f"{name}.{key}: {now:g} -> {found:g}, to be changed in accelerators.toml")
     FILE.write_text(text(after), encoding="utf-8")
 
 

@@ -22,6 +22,13 @@ CHOICES = (
     "sync",
     "schedule",
     "cp_exchange",
+    "cuda_graphs",
+    "fp8_attention",
+    "token_dispatcher",
+    "recompute_modules",
+    "grad_reduce_in_fp32",
+    "fp8_param_gather",
+    "exp_avg_dtype",
     "expert_overlap",
 )
 
@@ -69,6 +76,7 @@ def layout(batch: int, **given: Any) -> Layout:
 def work(name: str, row: Mapping[str, Any], sites: int = 1) -> tuple[Workload, Layout]:
     """The workload and layout of a row; over several sites, each has the same number of accelerators."""
     given = {key: row[key] for key in (*SIZES, *CHOICES) if key in row}
+    given["recompute_modules"] = tuple(given.get("recompute_modules", ()))
     plan = layout(row["batch"], name=name, **given)
     count = plan.tp * plan.cp * plan.pp * plan.dp
     precision = row.get("precision", "bf16")

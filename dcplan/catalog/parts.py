@@ -305,8 +305,10 @@ class Accelerator(Part):
     site_message_us: NotNegative = 0.0
     """Time that a message to another site takes its host, beside bytes and latency, one after another; TPUs reach the
     data center network through the memory of their host [µs]."""
+    launch_us: NotNegative = 0.0
+    """Time that the host takes to launch one operator of a layer; 0: not known, and nothing waits for it [µs]."""
     fitted_on: tuple[str, ...] = ()
-    """Ids of the published runs that site_message_us was fitted on."""
+    """Ids of the published runs that site_message_us or launch_us was fitted on."""
     all_in_w: Positive | None = None
     """Power with its share of server, network and cooling [W]."""
     calibration: str | None = None

@@ -35,6 +35,10 @@ class ParallelismPlan(Strict):
     expert_overlap: bool = False
     """Expert exchange of one microbatch runs behind the compute of another, in an interleaved schedule or without
     pipeline (Megatron-LM, DeepEP); dualpipe does so by itself."""
+    token_dispatcher: Literal["alltoall", "flex"] | None = None
+    """How tokens go to experts in another scale-up domain (Megatron-LM, --moe-token-dispatcher-type): alltoall sends a
+    copy for each expert there; flex (DeepEP, HybridEP) one for all of them. Without it, what the software that the
+    accelerator was calibrated with had last."""
     microbatch: Count = 1
     """Sequences in a microbatch."""
     sharding: Literal[0, 1, 2, 3] = 1
@@ -48,6 +52,21 @@ class ParallelismPlan(Strict):
     cp_exchange: Literal["ring", "all-gather"] = "ring"
     """How context parallel ranks get each other's keys and values: round a ring behind the attention core, or all of
     them before it, which nothing hides (Llama 3)."""
+    recompute_modules: list[Literal["layernorm", "mla_up_proj", "mlp", "moe_act"]] = []
+    """What else `recompute: selective` recomputes (Megatron-LM, --recompute-modules): norms; projections from latent
+    vectors to queries, keys and values; feed-forward blocks without experts; the activation function of experts."""
+    grad_reduce_in_fp32: bool = True
+    """Gradients are added up and reduced inside a site in fp32, else in bf16; between sites see `gradient_bits`."""
+    fp8_param_gather: bool = False
+    """Weights are kept and gathered in fp8 alone, without a copy in bf16; goes with precision fp8 (Megatron-LM)."""
+    exp_avg_dtype: Literal["fp32", "bf16", "fp8"] = "fp32"
+    """What both moments of Adam are kept in (Megatron-LM, precision-aware optimizer)."""
+    fp8_attention: bool = False
+    """The attention core multiplies in fp8 as well, where the job does (Megatron-LM, fp8_dot_product_attention)."""
+    cuda_graphs: Literal["none", "router", "layer", "step"] = "none"
+    """What is launched at once as a CUDA graph, so that the host is in nobody's way: nothing; the router and the counts
+    that prepare the expert exchange; the layer without its experts; or the whole step (Megatron-LM, --cuda-graph-impl
+    and --cuda-graph-scope). Counts where microbatches are too small for the host to keep up."""
     optimizer_offload_percent: Percent = 0.0
     """Share of the optimizer state that lies in host memory and is stepped by the processor [%]."""
     across: Literal["dp", "pp", "ep", "cp", "tp"] = "dp"

@@ -28,6 +28,7 @@ HEADS = {
     "bubble_s": "Bubble",
     "cross_pipeline_s": "Cross PP",
     "cross_layers_s": "Cross layers",
+    "host_s": "Host",
     "dp_s": "DP",
     "sync_s": "Sync",
     "optimizer_s": "Opt.",
@@ -119,12 +120,16 @@ def _terms(job: str, rows: list[PlanRow], legend: str) -> Table:
         number_column("one_site_s", "One site", "s"),
     ]
     spanned = any(row.across in SPANNING for row in rows)
-    names = [field.name for field in fields(Terms) if spanned or field.name != "cross_layers_s"]
+    waits = any(row.terms.host_s for row in rows if row.terms)
+    left_out = {name for name, shown in (("cross_layers_s", spanned), ("host_s", waits)) if not shown}
+    names = [field.name for field in fields(Terms) if field.name not in left_out]
     columns += [number_column(name, HEADS[name], "s") for name in names]
     cells = tuple(_times(row, names, decimals) for row in rows)
     zero = [HEADS[name] for name in names if not any(getattr(row.terms, name) for row in rows)]
     if spanned:
         legend += " Cross layers: what groups over sites (TP, CP or EP) wait for in every layer."
+    if waits:
+        legend += " Host: for hosts that launch operators too slowly; `cuda_graphs` helps."
     note = f"{legend} Zero in every plan: {', '.join(zero)}." if zero else legend
     return Table(f"terms {job}", f"Step of {job}", tuple(columns), cells, note=note)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
+from dcplan.training.launches import host_s
+from dcplan.training.recompute import again_s
 from dcplan.training.remember import remembered
 from dcplan.training.site.collectives import all_reduce_s, all_to_all_s, group, reduce_scatter_s, scatter_and_gather_s
+from dcplan.training.state import gradient_bytes
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
@@ -31,11 +34,24 @@ class Pass:
     tp_s: float = 0.0
     cp_s: float = 0.0
     ep_s: float = 0.0
+    host_s: float = 0.0
+    """In which the host launches all of it, at the same time; see `launches`."""
+
+    @property
+    def device_s(self) -> float:
+        """What the accelerator does [s]."""
+        return self.compute_s + self.tp_s + self.cp_s + self.ep_s
+
+    @property
+    def waits_s(self) -> float:
+        """The accelerator waits for its host [s]."""
+        return max(0.0, self.host_s - self.device_s)
 
     @property
     def total_s(self) -> float:
-        """All of it [s]."""
-        return self.compute_s + self.tp_s + self.cp_s + self.ep_s
+        """All of it: the accelerator waits for a host that is slower [s]."""
+        device_s = self.device_s
+        return max(self.host_s, device_s)
 
     def __add__(self, other: Pass) -> Pass:
         return Pass(
@@ -43,11 +59,18 @@ class Pass:
             self.tp_s + other.tp_s,
             self.cp_s + other.cp_s,
             self.ep_s + other.ep_s,
+            self.host_s + other.host_s,
         )
 
     def times(self, factor: float) -> Pass:
         """The pass `factor` times over."""
-        return Pass(self.compute_s * factor, self.tp_s * factor, self.cp_s * factor, self.ep_s * factor)
+        return Pass(
+            self.compute_s * factor,
+            self.tp_s * factor,
+            self.cp_s * factor,
+            self.ep_s * factor,
+            self.host_s * factor,
+        )
 
 
 class Cost(NamedTuple):
@@ -129,9 +152,10 @@ def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -
 
     Kernels: FLOPs / (peak × efficiency) + bytes / (HBM × efficiency) + a fixed time per pass, without overlap of the
     two (Isaev et al. 2023, Calculon). Backward of a matrix product is twice its forward. Full recompute adds one
-    forward with its collectives; selective recompute adds one attention core where it is not flash attention, which
-    recomputes by itself. Element-wise bytes per token: Korthikanti et al. 2022, section 4, read and write of each
-    tensor stored there. A weight is read in each pass, its fp32 gradient read and written backward. In fp8 and fp4
+    forward with its collectives; selective recompute adds the pieces of `recompute`, and one attention core where it is
+    not flash attention, which recomputes by itself. Element-wise bytes per token: Korthikanti et al. 2022, section 4,
+    read and write of each tensor stored there. A weight is read in each pass, its gradient read and written backward.
+    The host launches at the same time, see `launches`. In fp8 and fp4
     linear layers and experts multiply faster, and weights and what is gathered or dispatched for them take fewer bytes
     (see `precision`); attention core, logits, element-wise kernels and what is reduced or combined stay as in bf16
     (casts are fused with norms and activation functions; transposes take what reads of fewer bytes save). Gradients of
@@ -145,7 +169,9 @@ def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -
     forward_compute = products + core + (kernels + core_traffic + read) / machine.hbm + machine.layer_s
     core_backward = core * (FLASH_BACKWARD if machine.modern else 2.0)
     backward_compute = (
-        2 * products + core_backward + (2 * kernels + 19 / 13 * core_traffic + read + 8 * weights) / machine.hbm
+        2 * products
+        + core_backward
+        + (2 * kernels + 19 / 13 * core_traffic + read + 2 * gradient_bytes(tile) * weights) / machine.hbm
     ) + machine.layer_s
     tp = _tp_s(model, tokens, tile, machine, moe=moe)
     cp = _cp_s(model, tokens, tile, machine)
@@ -154,13 +180,16 @@ def layer_cost(workload: Workload, tile: Tile, machine: Machine, *, moe: bool) -
         cp_forward, cp_backward = _hidden(cp, core), _hidden(2 * cp, core_backward)
     else:
         cp_forward, cp_backward = cp, 2 * cp
-    forward = Pass(forward_compute, tp, cp_forward, ep)
+    host_forward, host_backward = host_s(model, tile, machine, moe=moe)
+    forward = Pass(forward_compute, tp, cp_forward, ep, host_forward)
     backward = Pass(backward_compute, tp, cp_backward, ep)
     if tile.recompute == "full":
         backward += forward
-    elif tile.recompute == "selective" and not machine.modern:
-        backward += Pass(core + core_traffic / machine.hbm)
-    return Cost(forward, backward, products + (operands + 8 * weights) / machine.hbm)
+    elif tile.recompute == "selective":
+        again = again_s(model, tokens, tile, machine, moe=moe, skew=skew)
+        backward += Pass(again + (0.0 if machine.modern else core + core_traffic / machine.hbm))
+    backward = replace(backward, host_s=host_backward)
+    return Cost(forward, backward, products + (operands + 2 * gradient_bytes(tile) * weights) / machine.hbm)
 
 
 def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
@@ -169,10 +198,11 @@ def head_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
     logits = tokens * model.vocab / tile.tp
     products = 2 * logits * model.hidden / machine.bf16_flops
     weights = shapes.embedding_parameters(model) / tile.tp
+    added = 2 * gradient_bytes(tile)
     reduce_s = _tp_sum_s(tile, machine, 2 * tokens * model.hidden)
     forward = Pass(products + (12 * logits + 2 * weights) / machine.hbm)
-    backward = Pass(2 * products + (6 * logits + 10 * weights) / machine.hbm, reduce_s)
-    return Cost(forward, backward, products + 8 * weights / machine.hbm)
+    backward = Pass(2 * products + (6 * logits + (2 + added) * weights) / machine.hbm, reduce_s)
+    return Cost(forward, backward, products + added * weights / machine.hbm)
 
 
 def embedding_cost(model: ModelShape, s: int, tile: Tile, machine: Machine) -> Cost:
@@ -201,7 +231,8 @@ def _products_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine, 
 
 def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machine: Machine) -> tuple[float, float]:
     """Time of its products and bytes of its softmax. Flash skips the masked half and keeps scores on chip."""
-    full = 2 * tokens * s * shapes.attention_width(model) / tile.tp / machine.bf16_flops
+    rate = machine.core_flops if tile.fp8_attention else machine.bf16_flops
+    full = 2 * tokens * s * shapes.attention_width(model) / tile.tp / rate
     if machine.modern:
         return full / 2 / FLASH_EFFICIENCY, 0.0
     return full, 13 * tokens * s * model.heads / tile.tp
@@ -298,16 +329,22 @@ def _ep_s(model: ModelShape, tokens: float, tile: Tile, machine: Machine) -> flo
     A token goes to another scale-up domain once, however many of its experts are there, and is copied inside by
     scale-up; its results are added up there on the way back (DeepSeek-V3 report, section 3.2.2). With experts drawn
     evenly over D domains that is (D−1)(1 − (1−1/D)^topk) copies instead of topk (D−1)/D.
-    Software before that sends every copy.
+    Software before that sends every copy, see `one_copy`.
     """
     over = group(machine, tile.ep, tile.tp)
     topk, domains = model.topk or 1, max(1.0, over.ranks / over.inside)
     one_s = 0.0
     for width in (machine.dispatch_bytes, 2):
         copy = width * tokens * model.hidden / tile.tp
-        once = domains * (1 - (1 - 1 / domains) ** topk) if machine.one_copy else topk
+        once = domains * (1 - (1 - 1 / domains) ** topk) if one_copy(tile, machine) else topk
         one_s += all_to_all_s(over, machine, copy * topk, copy * once, tile.tp)
     return one_s
+
+
+def one_copy(tile: Tile, machine: Machine) -> bool:
+    """A token goes to another scale-up domain once, however many of its experts are there."""
+    asked = tile.token_dispatcher
+    return machine.one_copy if asked is None else asked == "flex"
 
 
 def _hidden(exchange_s: float, core_s: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dcplan.training import state
 from dcplan.training.across.cross_layers import SPANNING
 from dcplan.training.across.place import places, site_ranks
 from dcplan.training.memory import USABLE, fits, in_host
@@ -33,6 +34,8 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     A shard_size of 0 stands for the data parallel ranks of one site.
     """
     trouble = uneven(layout, workload) or _batch(layout, workload) or outer_trouble(layout, workload)
+    if not trouble and (kept := state.refusal(layout, workload.precision)):
+        trouble = Misfit(layout.name, "layout", kept)
     whole = trouble or _over_sites(layout, workload)
     if isinstance(whole, Misfit):
         return whole
@@ -100,6 +103,13 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         recompute=plan.recompute,
         sequence_parallel=plan.sequence_parallel,
         cp_exchange=plan.cp_exchange,
+        cuda_graphs=plan.cuda_graphs,
+        token_dispatcher=plan.token_dispatcher,
+        fp8_attention=plan.fp8_attention,
+        recompute_modules=tuple(sorted(set(plan.recompute_modules))),
+        grad_reduce_in_fp32=plan.grad_reduce_in_fp32,
+        fp8_param_gather=plan.fp8_param_gather,
+        exp_avg_dtype=plan.exp_avg_dtype,
         optimizer_offload_percent=plan.optimizer_offload_percent,
         across=plan.across if several else "none",
         sync=plan.sync,

@@ -10,10 +10,11 @@ from dcplan.training.compute import imbalance
 from dcplan.training.outer.exchange import host_bytes, state_bytes
 from dcplan.training.pipeline import schedules
 from dcplan.training.pipeline.stages import device_layers, held, layer_sizes, stage_parameters
+from dcplan.training.recompute import dropped_bytes
 from dcplan.training.remember import remembered
 from dcplan.training.site.machine import is_modern
 from dcplan.training.site.offload import KEPT_BYTES
-from dcplan.training.site.precision import PRECISIONS
+from dcplan.training.state import adam_bytes, gradient_bytes, weight_bytes
 from dcplan.training.step import Memory
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from dcplan.training.pipeline.stages import Held, StageLayers
     from dcplan.training.step import Layout, Share, Tile, Workload
 
-GRADIENT_BYTES = 4
-"""Gradients are accumulated in fp32."""
-OPTIMIZER_BYTES = 12
-"""Adam: fp32 master weight and two moments."""
 USABLE = 0.95
 """Share of the memory that a framework can fill; the rest is for the driver, NCCL buffers and fragmentation."""
 
@@ -32,7 +29,8 @@ USABLE = 0.95
 def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memory:
     """Memory of the fullest accelerator, on the share with the least memory.
 
-    Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter, each divided by
+    Weights 2 B (4 B with fp8 copies, 3.1 B with fp4 copies), gradients 4 B, Adam 12 B per parameter (or as `state`
+    has them), each divided by
     the sharding group from sharding 3, 2 and 1 on (ZeRO, Rajbhandari et al. 2020; Megatron-LM README); state of outer
     steps with Adam's, see `outer.state_bytes`; what is offloaded of Adam's lies in the host. Activations: see
     `activation_bytes` times the microbatches in flight: min(p, m) in the first stage, + (p−1)/v when interleaved, + 1/v
@@ -83,8 +81,9 @@ def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash:
 
     none: s b h (10 + 24/t + 5 a s/(h t)) for GPT shapes; with sequence parallelism all of it is divided by t;
     selective, or flash attention: without the term in a s; full: 2 s b h, divided by t with sequence parallelism.
-    Gated blocks keep three inner tensors instead of two, experts those of topk + shared blocks and the routed tokens;
-    skew: tokens routed to the fullest expert parallel rank over the mean.
+    Less what selective recompute drops beside, see `recompute`. Gated blocks keep three inner tensors instead of two,
+    experts those of topk + shared blocks and the routed tokens; skew: tokens routed to the fullest expert parallel rank
+    over the mean.
     Source: Korthikanti et al. 2022, equations 1–6 and table 2; Megatron-LM theoretical_memory_usage.py.
     """
     tokens = tile.microbatch * s / tile.cp
@@ -100,8 +99,9 @@ def activation_bytes(model: ModelShape, s: int, tile: Tile, *, moe: bool, flash:
         routed = 2 * h * topk
     output = shapes.attention_width(model) // 2
     sharded = 2 * shapes.qkv_width(model) + 2 * output + (6 if model.glu else 4) * width + routed
+    kept = 10 * h / spread - dropped_bytes(model, tile, moe=moe, skew=skew)
     scores = 0.0 if flash or tile.recompute == "selective" else 5 * model.heads * s
-    return tokens * (10 * h / spread + (sharded + scores) / tile.tp)
+    return tokens * (kept + (sharded + scores) / tile.tp)
 
 
 def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
@@ -122,7 +122,7 @@ def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
 def layer_bytes(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
     """Of a layer without experts and of one with: bytes kept for each microbatch, and alive while it is recomputed."""
     model, s, flash = workload.model, workload.sequence_length, is_modern(smallest(workload))
-    whole, skew = tile._replace(recompute="selective"), imbalance(workload, tile)
+    whole, skew = tile._replace(recompute="selective", recompute_modules=()), imbalance(workload, tile)
     return tuple(
         (
             activation_bytes(model, s, tile, moe=moe, flash=flash, skew=skew),
@@ -152,25 +152,25 @@ def _weighed(
     shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
     group = layout.shard_size * layout.cp * schedules.copies(layout.schedule)
     whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
-    weight_bytes = PRECISIONS[workload.precision].weight_bytes
-    weights = weight_bytes * (spread if layout.sharding >= 3 else whole)
+    each = weight_bytes(layout, workload.precision)
+    weights = each * (spread if layout.sharding >= 3 else whole)
     if layout.sharding == 3:  # the layer at work and the next one are whole
         layer = layer_sizes(workload)[kind.moe > 0]
-        weights += 2 * weight_bytes * (layer.shared + layer.experts / layout.ep) / layout.tp
+        weights += 2 * each * (layer.shared + layer.experts / layout.ep) / layout.tp
     (dense, dense_again), (moe, moe_again) = layer_bytes(workload, layout.tile)
     activations = (kind.dense * dense + kind.moe * moe) * in_flight
     working = moe_again if kind.moe else dense_again
     if layout.cp > 1 and layout.cp_exchange == "all-gather":
         working += _gathered_bytes(workload, layout.tile)
     offloaded = layout.optimizer_offload_percent / 100
-    optimizer_bytes = OPTIMIZER_BYTES * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
+    optimizer_bytes = adam_bytes(layout) * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
     host_each = KEPT_BYTES * offloaded + host_bytes(layout.outer)
     stepped, part = spread if layout.sharding >= 1 else whole, share.accelerator
     if kind.head:  # logits in bf16 and fp32
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
     return Memory(
         weights_gb=weights / 1e9,
-        gradients_gb=GRADIENT_BYTES * (spread if layout.sharding >= 2 else whole) / 1e9,
+        gradients_gb=gradient_bytes(layout) * (spread if layout.sharding >= 2 else whole) / 1e9,
         optimizer_gb=optimizer_bytes * stepped / 1e9,
         activations_gb=(activations + working) / 1e9,
         capacity_gb=part.hbm_gb,

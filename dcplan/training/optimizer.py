@@ -8,24 +8,23 @@ from dcplan.training.across.sync import local_parameters
 from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.pipeline.schedules import copies
 from dcplan.training.site.offload import host_step_s
+from dcplan.training.state import adam_traffic
 
 if TYPE_CHECKING:
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Workload
 
-OPTIMIZER_TRAFFIC = 30
-"""Bytes that Adam reads and writes per parameter: gradient, master weight and two moments, new bf16 weight."""
-
 
 def optimizer_s(workload: Workload, layout: Layout, box: Machine, own: tuple[float, float] | None) -> float:
-    """Adam on the parameters of one accelerator: 30 bytes each through the memory, divided by the sharding group [s].
+    """Adam on the parameters of one accelerator: so many bytes each through its memory, over the sharding group [s].
 
+    Bytes: see `state.adam_traffic`.
     And once in H steps the outer optimizer, see `outer.traffic_bytes`. What is offloaded is stepped in the host at the
     same time, see `offload.host_step_s`. own: parameters of the fullest stage, met by every token and in experts, where
     they are not those of `sync.local_parameters`.
     """
     offloaded = layout.optimizer_offload_percent / 100
-    traffic = OPTIMIZER_TRAFFIC * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
+    traffic = adam_traffic(layout) * (1 - offloaded) + traffic_bytes(layout.sync, layout.outer)
     parameters = stepped_here(workload, layout, own)
     return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))
 

@@ -109,6 +109,8 @@ class Terms:
     """Fixed time per step."""
     cross_layers_s: float = 0.0
     """Exchange of every layer between sites (TP, CP or EP over them), exposed, beyond what it takes in one."""
+    host_s: float = 0.0
+    """Waiting for a host that launches operators more slowly than the accelerator works through them."""
 
     @property
     def total_s(self) -> float:
@@ -149,6 +151,11 @@ class Tile(NamedTuple):
     recompute: str
     sequence_parallel: bool
     cp_exchange: str
+    cuda_graphs: str
+    fp8_attention: bool
+    token_dispatcher: str | None
+    recompute_modules: tuple[str, ...]
+    grad_reduce_in_fp32: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +184,22 @@ class Layout:
     """See `schedules`."""
     expert_overlap: bool = False
     """Expert exchange of one microbatch behind the compute of another; see `schedules.overlapped`."""
+    token_dispatcher: str | None = None
+    """alltoall or flex; none: as the software had it last. See `compute.one_copy`."""
     cp_exchange: str = "ring"
     """ring or all-gather."""
+    recompute_modules: tuple[str, ...] = ()
+    """What selective recompute recomputes beside the attention core; see `recompute`."""
+    grad_reduce_in_fp32: bool = True
+    """Gradients are added up in fp32, else in bf16; see `state`."""
+    fp8_param_gather: bool = False
+    """Weights are kept in fp8 alone."""
+    exp_avg_dtype: str = "fp32"
+    """Moments of Adam: fp32, bf16 or fp8."""
+    fp8_attention: bool = False
+    """The attention core multiplies in fp8."""
+    cuda_graphs: str = "none"
+    """none, router, layer or step; see `launches`."""
     optimizer_offload_percent: float = 0.0
     """Share of the optimizer in host memory; see `offload`."""
     outer: Outer | None = None

@@ -26,10 +26,11 @@ from dcplan.training.across.sync import (
 )
 from dcplan.training.optimizer import optimizer_s, stepped_here
 from dcplan.training.outer.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
+from dcplan.training.passes import repeated
 from dcplan.training.pipeline.in_flight import SAME, Way, hidden
 from dcplan.training.pipeline.line import by_speed, line, parameters_by_share, room
 from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline.schedules import folds, hidden_exchange_s, multiple, overlapped, splits_backward
+from dcplan.training.pipeline.schedules import folds, multiple, splits_backward
 from dcplan.training.pipeline.stages import Stage, idle_s, stages
 from dcplan.training.remember import remembered
 from dcplan.training.site.collectives import group
@@ -227,7 +228,7 @@ def replica_of(
         between = group(box, 2, layout.tp * layout.cp * place.ranks)
         tied_s = tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
     terms = Terms(
-        **_repeated(layout, slowest),
+        **repeated(layout, slowest),
         pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
         bubble_s=idle_s(layout, kinds, slowest),
         dp_s=inside_s(layout, work, window) + tied_s,
@@ -257,7 +258,7 @@ def _over_stages(
         worst.append(replica_of(workload, layout, place, box, (slowest,), work, own=own).terms)
     inner = layout.pp - 1 - len(boundaries)
     terms = Terms(
-        **_repeated(layout, fastest),
+        **repeated(layout, fastest),
         pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
         bubble_s=_beyond_s(joined_s, m * slowest.total_s),
         cross_pipeline_s=_beyond_s(span_s(forward_s, backward_s, boundaries, m), joined_s),
@@ -287,19 +288,6 @@ def heaviest_of(
         return [max(stages(workload, layout, box), key=lambda stage: stage.total_s) for box in boxes]
     ends = list(itertools.accumulate((place.stages for place in where), initial=0))
     return [max(placed[a:b], key=lambda stage: stage.total_s) for a, b in itertools.pairwise(ends)]
-
-
-def _repeated(layout: Layout, stage: Stage) -> dict[str, float]:
-    """Terms of a stage's own work on all microbatches."""
-    m, both = layout.microbatches, stage.forward + stage.backward
-    pairs = overlapped(layout.schedule, layout.pp, layout.virtual_stages, m, paired=layout.paired)
-    hidden_s = pairs * hidden_exchange_s(both.total_s - both.ep_s, both.ep_s) if pairs else 0.0
-    return {
-        "compute_s": m * both.compute_s,
-        "tp_s": m * both.tp_s,
-        "cp_s": m * both.cp_s,
-        "ep_s": m * both.ep_s - hidden_s,
-    }
 
 
 def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:

@@ -10,7 +10,7 @@ import pytest
 
 from dcplan.accuracy.calibrate import COPIED, by_source, refit, text
 from dcplan.accuracy.fit import CEILING, KEYS, fit, mape
-from dcplan.accuracy.messages import fitted_message_us
+from dcplan.accuracy.hosts import fitted_launch_us, fitted_message_us
 from dcplan.accuracy.runs import all_runs
 from dcplan.catalog.load import shipped
 from dcplan.training import shapes
@@ -78,12 +78,24 @@ def test_a_fit_finds_the_constants_that_made_its_runs() -> None:
     assert mape(made, found) < 0.3
 
 
-def test_what_a_message_costs_is_what_a_fit_gives() -> None:
+def test_what_a_message_and_a_launch_cost_is_what_a_fit_gives() -> None:
     parts = cast("dict[str, Accelerator]", shipped("accelerators"))
-    fitted = [part for part in parts.values() if part.fitted_on]
-    assert fitted
-    for part in fitted:
-        assert part.site_message_us == fitted_message_us(part)
+    fitted = {name: part for name, part in parts.items() if part.fitted_on}
+    assert set(fitted) == {"tpu-v5e", "b200-sxm"}
+    assert fitted["tpu-v5e"].site_message_us == fitted_message_us(fitted["tpu-v5e"])
+    assert fitted["b200-sxm"].launch_us == fitted_launch_us(fitted["b200-sxm"])
+    hosts = {name: part.launch_us for name, part in parts.items() if part.launch_us}
+    assert set(hosts) == {
+        "h100-sxm",
+        "h200-sxm",
+        "h800-sxm",
+        "h20",
+        "b200-sxm",
+        "b300-sxm",
+        "gb200-nvl72",
+        "gb300-nvl72",
+    }
+    assert set(hosts.values()) == {fitted["b200-sxm"].launch_us}
     assert {name for name, part in parts.items() if part.site_message_us} == {
         "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7-ironwood"
     }  # fmt: skip

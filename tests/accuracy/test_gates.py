@@ -34,6 +34,7 @@ GATES = {
     "gb300-dense": 12,
     "b200-dense": 12,
     "h100-moe": 20,
+    "b200-moe": 20,
     "h800-deepseek-v3": 20,
     "gb200-moe": 20,
     "gb300-moe": 20,
@@ -79,12 +80,6 @@ def test_calculon_is_farther_off_on_what_neither_was_fitted_on() -> None:
     assert calculon is not None
     assert (calculon.n, round(calculon.mean, 1), round(calculon.worst, 1)) == (10, 10.3, -17.8)
     assert ours.mean < calculon.mean
-
-
-def test_mixture_of_experts_all_together() -> None:
-    """B200 does not stand alone: some of its few recipes are bound by a host that launches kernels too slowly."""
-    every = [row for name in names() if name.endswith("-moe") for row in one(name).rows if not row.fitted]
-    assert sum(abs(100 * (row.predicted / row.measured - 1)) for row in every) / len(every) <= 20
 
 
 def test_llama3_405b_mfu_within_4_points() -> None:
@@ -142,7 +137,7 @@ def test_no_figure_is_both_fitted_and_tested() -> None:
 
 def test_no_set_but_the_oldest_software_is_left_out() -> None:
     """A set has a gate, or a reason for none."""
-    reported = {"a100-mt-nlg", "a100-korthikanti", "b200-moe", "h100-llama3", "h100-mpt"}
+    reported = {"a100-mt-nlg", "a100-korthikanti", "h100-llama3", "h100-mpt"}
     others = {"palm-two-pods", "long-haul-trials", "tpu-maxtext-slices", *schedule_sets()}
     assert set(names()) == set(GATES) | reported | others | set(outer_sets()) | set(ettr_sets())
 

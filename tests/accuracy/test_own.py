@@ -48,7 +48,7 @@ def test_own_runs_are_compared_as_shipped_ones(tmp_path: Path) -> None:
 
 def test_a_shipped_run_comes_out_alike_from_an_own_file(tmp_path: Path) -> None:
     row = 'model = "llama3-405b", accelerator = "gb200-nvl72", tp = 4, cp = 2, pp = 8, dp = 2, virtual_stages = 8, '
-    row += 'batch = 64, sequence_length = 8192, recompute = "none", seconds = 9.347'
+    row += 'batch = 64, sequence_length = 8192, recompute = "none", grad_reduce_in_fp32 = false, seconds = 9.347'
     (ours,) = own_comparison(put(tmp_path, f'[runs]\n"a" = {{ {row} }}\n')).rows
     shipped = {row.id: row for row in api.accuracy(["gb200-dense"])[0].rows}["dgxc_405B_gb200_128_bf16"]
     assert ours.predicted == pytest.approx(shipped.predicted)

@@ -56,6 +56,11 @@ DEEPSEEK = {
     "moe-dual": "pp: 16, ep: 32, schedule: dualpipe, recompute: full",
     "moe-overlap": "pp: 16, ep: 32, virtual_stages: 2, expert_overlap: true, recompute: full",
 }
+SMALL = {
+    "waits": "pp: 4, ep: 8, recompute_modules: [layernorm, moe_act], grad_reduce_in_fp32: false, exp_avg_dtype: bf16, "
+    "cuda_graphs: router, token_dispatcher: alltoall, fp8_param_gather: true, fp8_attention: true",
+    "waits-paired": "pp: 4, ep: 8, virtual_stages: 2, expert_overlap: true, recompute: full",
+}
 
 
 def written(plans: dict[str, str], job: str, extra: str = "") -> str:
@@ -81,6 +86,9 @@ FILES = {
     "gpt-old": written(GPT, changed(GPT3, OLD, ("h: 8192", "h: 2048"))),
     "deepseek": written(
         DEEPSEEK, changed(("llama3-405b", "deepseek-v3-671b"), ("h100-sxm", "h200-sxm"), ("16777216", "268435456"))
+    ),
+    "qwen": written(
+        SMALL, changed(("llama3-405b", "qwen3-30b-a3b"), ("16777216", "268435456")), "    precision: fp8\n"
     ),
     "by-speed": written(PLANS, changed(TWO_KINDS, ("16777216", "33554432")), "    split: by-speed\n"),
     "tpu": written({"sharded": "tp: 8, pp: 1, sharding: 3, recompute: full"}, changed(("h100-sxm", "tpu-v5p"))),

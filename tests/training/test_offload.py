@@ -12,10 +12,10 @@ from dcplan.model.job import ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.evidence import evidence
 from dcplan.training.layout import complete
-from dcplan.training.memory import OPTIMIZER_BYTES
 from dcplan.training.site.collectives import OUT_HOP_S
 from dcplan.training.site.machine import machine
 from dcplan.training.site.offload import HOST_EFFICIENCY, host_of, host_step_s, is_assumed
+from dcplan.training.state import ADAM_BYTES
 from dcplan.training.step import Misfit, StepTime, Workload
 
 from .records import layout, model, share
@@ -43,7 +43,7 @@ def test_buckets_pass_the_slowest_of_link_and_host_memory() -> None:
 
 def test_time_of_a_step_in_the_host() -> None:
     here, there = step(0), step(100)
-    parameters = here.memory.optimizer_gb * 1e9 / OPTIMIZER_BYTES
+    parameters = here.memory.optimizer_gb * 1e9 / ADAM_BYTES
     assert there.terms.optimizer_s == pytest.approx(30 * parameters / (77e9 * HOST_EFFICIENCY))
     assert there.terms.compute_s == here.terms.compute_s
     assert there.step_s > here.step_s

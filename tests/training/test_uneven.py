@@ -113,7 +113,8 @@ def test_deepseek_v3_as_published() -> None:
 
     The plan keeps its activations here, as it does but for norms and up-projections. Its expert exchange is hidden.
     """
-    load = sparse("deepseek-v3-671b", "fp8")
+    own = share("here", "h800-sxm", 2048, "fp8", "hopper-2024-fp8")
+    load = replace(sparse("deepseek-v3-671b", "fp8"), shares=(own,))
     found = one_site(load, layout(15360, tp=1, pp=16, ep=64, dp=128))
     hours = 180_000 * 15360 * 4096 / 1e12
     assert found.evidence == "extrapolated"

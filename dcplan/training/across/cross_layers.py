@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dcplan.model.network import Pair, SiteId, pair
 from dcplan.training import shapes
 from dcplan.training.across.patterns import shortest_ring
-from dcplan.training.compute import attention_core_s, imbalance, ring_exchange_s, tp_bytes
+from dcplan.training.compute import attention_core_s, imbalance, one_copy, ring_exchange_s, tp_bytes
 from dcplan.training.pipeline.stages import device_layers
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _ep(workload: Workload, layout: Layout, members: Mapping[SiteId, float], box
     topk, passes = workload.model.topk or 1, 3 if layout.recompute == "full" else 2
     tokens = layout.microbatch * workload.sequence_length * layout.dp * imbalance(workload, layout.tile)
     part = {site: own / layout.ep for site, own in members.items()}
-    copies = {site: 1 - (1 - own) ** topk if box.one_copy else topk * own for site, own in part.items()}
+    copies = {site: 1 - (1 - own) ** topk if one_copy(layout.tile, box) else topk * own for site, own in part.items()}
 
     def sent(width: float) -> dict[Pair, float]:
         """Of the two directions, the one that has more to carry."""

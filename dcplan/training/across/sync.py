@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from dcplan.training import shapes
 from dcplan.training.across.patterns import Pattern, flat_ring, pattern, shortest_ring
 from dcplan.training.across.place import site_ranks
-from dcplan.training.memory import GRADIENT_BYTES
 from dcplan.training.pipeline.schedules import copies
 from dcplan.training.pipeline.stages import fullest_layers, layer_sizes, stage_parameters
 from dcplan.training.remember import remembered
 from dcplan.training.site.collectives import all_reduce_s, group, reduce_scatter_s
+from dcplan.training.state import gathered_bytes, gradient_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +127,7 @@ def reduction(
     where they are not those of the fullest stage (`local_parameters`).
     Inside: reduce-scatter in the sharding group, all-reduce of the shards over the groups and over the copies that
     dualpipe keeps (two hops: Zhang et al. 2022, MiCS, section 3.4), all-gather.
-    Inside, gradients are reduced in fp32, as they are accumulated. Across, its share of what the site sends goes in
+    Inside, gradients are reduced as they are added up (fp32 or bf16). Across, its share of what the site sends goes in
     gradient_bits through its own NIC; a flat ring carries all of them in gradient_bits. Experts are spread over the
     data parallel ranks already, so theirs go over ep times fewer. Buckets are of 40M parameters, with sharding 3 of a
     layer (PyTorch FSDP, MaxText).
@@ -139,7 +139,7 @@ def reduction(
             continue
         inside = max(1, ranks * layout.cp // thinner)
         shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
-        size, wire = held * GRADIENT_BYTES, held / kept * workload.gradient_bits / 8
+        size, wire = held * gradient_bytes(layout), held / kept * workload.gradient_bits / 8
         over = group(machine, shard, layout.tp * thinner)
         if sends and layout.sync == "synchronous":
             everyone = max(1, total * layout.cp // thinner)
@@ -154,7 +154,7 @@ def reduction(
             stays = layout.across == "ep" and thinner > 1  # all ranks of an expert are in one site
             cross_s += 0.0 if stays else sends * wire / inside / machine.leaving
         if layout.sharding:
-            gather_s += reduce_scatter_s(over, 2 * held)
+            gather_s += reduce_scatter_s(over, gathered_bytes(layout) * held)
         if kept > 1:
             mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from dcplan.training.across.sync import local_parameters
 from dcplan.training.compute import attention_core_s, costs, ring_exchange_s
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.optimizer import OPTIMIZER_TRAFFIC
 from dcplan.training.outer.exchange import traffic_bytes
+from dcplan.training.passes import pairs_of
 from dcplan.training.pipeline.one_f_one_b import span_s
-from dcplan.training.pipeline.schedules import copies, hidden_exchange_s, overlapped, splits_backward
+from dcplan.training.pipeline.schedules import copies, splits_backward
 from dcplan.training.site.collectives import group
 from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
+from dcplan.training.state import adam_traffic
 from dcplan.training.terms import transfer_bytes
 
 if TYPE_CHECKING:
@@ -57,16 +58,36 @@ def context(of: Picture) -> Worked:
 
 def expert(of: Picture) -> Worked:
     """Expert all-to-alls of all microbatches, less what overlapped pairs of passes hide."""
-    whole, both = _repeated(of, "ep_s", "all-to-alls"), of.stage.forward + of.stage.backward
-    mine = of.mine
-    pairs = overlapped(mine.schedule, mine.pp, mine.virtual_stages, mine.microbatches, paired=mine.paired)
-    if not pairs:
+    whole, pairs = _repeated(of, "ep_s", "all-to-alls"), pairs_of(of.mine, of.stage)
+    if not pairs.many:
         return whole
     hidden = (
-        number("q", pairs, "pairs of passes that run at the same time"),
-        seconds("s", hidden_exchange_s(both.total_s - both.ep_s, both.ep_s), "hidden in each of them"),
+        number("q", pairs.many, "pairs of passes that run at the same time"),
+        seconds("s", pairs.hidden_s, "hidden in each of them"),
     )
     return Worked(f"{whole.formula} − q × s", (*whole.inputs, *hidden))
+
+
+def host(of: Picture) -> Worked:
+    """Waiting for the host in passes that run alone, and in overlapped pairs of them."""
+    forward, backward, pairs = of.stage.forward, of.stage.backward, pairs_of(of.mine, of.stage)
+    if not (forward.waits_s or backward.waits_s or pairs.many * pairs.waits_s):
+        return NOTHING
+    alone = "max(0, h − f) + max(0, i − b)"
+    inputs = [
+        number("m", of.mine.microbatches, "microbatches of a rank in a step"),
+        seconds("h", forward.host_s, "the host launches the forward pass of one microbatch, fullest stage"),
+        seconds("f", forward.device_s, "the accelerator works through it"),
+        seconds("i", backward.host_s, "the host launches the backward pass"),
+        seconds("b", backward.device_s, "the accelerator works through it"),
+    ]
+    if not pairs.many:
+        return Worked(f"m × ({alone})", tuple(inputs))
+    inputs += [
+        number("q", pairs.many, "pairs of passes that run at the same time"),
+        seconds("s", pairs.hidden_s, "expert exchange hidden in each of them"),
+    ]
+    return Worked(f"(m − q) × ({alone}) + q × max(0, h + i − f − b + s)", tuple(inputs))
 
 
 def _repeated(of: Picture, part: str, what: str) -> Worked:
@@ -202,7 +223,7 @@ def optimizer(of: Picture) -> Worked:
     shared, experts = of.held[slow] or local_parameters(of.workload, layout)
     shards = layout.shard_size * layout.cp * copies(layout.schedule) if layout.sharding else 1
     inputs = [
-        Quantity("k", OPTIMIZER_TRAFFIC, "bytes", "Adam through memory, per parameter"),
+        Quantity("k", adam_traffic(layout), "bytes", "Adam through memory, per parameter"),
         number("A", shared, "parameters of one accelerator that every token meets"),
         number("s", shards, "accelerators that share their optimizer state"),
         number("X", experts, "parameters of one accelerator in routed experts"),

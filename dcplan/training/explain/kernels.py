@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
-from dcplan.training.compute import FLASH_BACKWARD, costs, layer_kernels
+from dcplan.training.compute import FLASH_BACKWARD, costs, imbalance, layer_kernels
 from dcplan.training.explain.quantities import Quantity, Worked, number, seconds, used
+from dcplan.training.recompute import again_s, pieces
+from dcplan.training.state import gradient_bytes
 
 if TYPE_CHECKING:
     from dcplan.training.explain.picture import Picture
@@ -51,7 +53,7 @@ def _formulas(of: Picture, *, moe: bool) -> tuple[str, str, tuple[Quantity, ...]
     """Forward and backward, and what they are of."""
     box, tile = of.boxes[of.fast], of.layout.tile
     kernels = layer_kernels(of.workload, tile, box, moe=moe)
-    inputs = (
+    inputs: tuple[Quantity, ...] = (
         seconds("P", kernels.products_s, "matrix products of linear layers and experts, forward"),
         seconds("C", kernels.core_s, "products of the attention core, forward"),
         number("u", FLASH_BACKWARD if box.modern else 2.0, "the same backward over forward"),
@@ -59,13 +61,19 @@ def _formulas(of: Picture, *, moe: bool) -> tuple[str, str, tuple[Quantity, ...]
         Quantity("V", kernels.core_bytes, "bytes", "softmax of the attention core; on chip with flash attention"),
         number("N", kernels.weights, "parameters of the layer on one accelerator"),
         Quantity("r", box.operand_bytes, "bytes", "a weight as products read it"),
+        Quantity("g", gradient_bytes(tile), "bytes", "a gradient as it is added up"),
         Quantity("w", box.hbm, "bytes/s", "memory of one accelerator, as calibrated"),
         seconds("k", box.layer_s, "fixed time of a pass through a layer, as calibrated"),
     )
     forward = "P + C + (Z + V + r × N) / w + k"
-    backward = "2 × P + u × C + (2 × Z + 19 / 13 × V + (r + 8) × N) / w + k"
+    backward = "2 × P + u × C + (2 × Z + 19 / 13 × V + (r + 2 × g) × N) / w + k"
     if tile.recompute == "full":
         return forward, f"{backward} + {forward}", inputs
+    if again := pieces(of.workload.model, tile, moe=moe):
+        backward += " + y"
+        tokens = tile.microbatch * of.workload.sequence_length / tile.cp
+        again_s_ = again_s(of.workload.model, tokens, tile, box, moe=moe, skew=imbalance(of.workload, tile))
+        inputs = (*inputs, seconds("y", again_s_, f"{', '.join(again)} made anew"))
     if tile.recompute == "selective" and not box.modern:
         return forward, f"{backward} + C + V / w", inputs
     return forward, backward, inputs

@@ -11,8 +11,6 @@ from dcplan.training.across.sync import across_sites
 from dcplan.training.explain import layers
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, used
 from dcplan.training.memory import (
-    GRADIENT_BYTES,
-    OPTIMIZER_BYTES,
     held_microbatches,
     kind_memory,
     layer_bytes,
@@ -23,7 +21,7 @@ from dcplan.training.pipeline.schedules import copies
 from dcplan.training.pipeline.stages import device_layers, held
 from dcplan.training.shapes import parameters
 from dcplan.training.site.offload import KEPT_BYTES
-from dcplan.training.site.precision import PRECISIONS
+from dcplan.training.state import adam_bytes, gradient_bytes, weight_bytes
 from dcplan.training.terms import cross_site_gb
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def fullest(of: Picture) -> Stage:
 
 
 def _weights(stage: Stage) -> Worked:
-    layout, each = stage.of.layout, PRECISIONS[stage.of.workload.precision].weight_bytes
+    layout, each = stage.of.layout, weight_bytes(stage.of.layout, stage.of.workload.precision)
     worked = _spread(stage, each, 3, "weight with its copies")
     if layout.sharding < 3:
         return worked
@@ -85,13 +83,13 @@ def _weights(stage: Stage) -> Worked:
 
 
 def _gradients(stage: Stage) -> Worked:
-    return _spread(stage, GRADIENT_BYTES, 2, "gradient, fp32")
+    return _spread(stage, gradient_bytes(stage.of.layout), 2, "gradient")
 
 
 def _optimizer(stage: Stage) -> Worked:
     layout = stage.of.layout
-    each = OPTIMIZER_BYTES * (1 - layout.optimizer_offload_percent / 100) + state_bytes(layout.sync, layout.outer)
-    return _spread(stage, each, 1, "Adam that is not offloaded, and outer steps, fp32")
+    each = adam_bytes(layout) * (1 - layout.optimizer_offload_percent / 100) + state_bytes(layout.sync, layout.outer)
+    return _spread(stage, each, 1, "Adam that is not offloaded, and outer steps")
 
 
 def _host(stage: Stage) -> Worked:

@@ -77,6 +77,11 @@ TERMS: Mapping[str, Term] = {
         "messages of tensor, context and expert parallel groups, each with its latency (dcplan, `cross_layers`)",
         layers.cross_layers,
     ),
+    "host_s": Term(
+        "waiting for a host that launches operators too slowly",
+        "operators of a layer in Megatron-Core (dcplan, `launches`); launch_us of the accelerator",
+        inside.host,
+    ),
 }
 """Field of `Terms` -> what it is and how it is worked out."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.goodput.renewal import Cycle, daly_s, young_s
-from dcplan.training.memory import OPTIMIZER_BYTES
+from dcplan.training.state import ADAM_BYTES
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
@@ -32,7 +32,7 @@ class Writing:
     waits for storage."""
 
 
-def size_gb(model: ModelShape, bytes_per_parameter: float = WEIGHT_BYTES + OPTIMIZER_BYTES) -> float:
+def size_gb(model: ModelShape, bytes_per_parameter: float = WEIGHT_BYTES + ADAM_BYTES) -> float:
     """Weights and optimizer of all parameters, once: bf16 weight, fp32 master copy and two moments, 14 B each [GB]."""
     return shapes.parameters(model) * bytes_per_parameter / 1e9
 

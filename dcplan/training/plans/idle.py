@@ -17,7 +17,7 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
     several = _several(load)
     alone = None if several else "the job stays in one site"
     over_pipeline = several and plan.across == "pp"
-    flash = plan.recompute != "full" and _flash(load)
+    flash = plan.recompute != "full" and not plan.recompute_modules and _flash(load)
     reasons = {
         "across": alone,
         "sync": "gradients stay in their site" if several and plan.across in ("pp", "tp") and not plan.outer else alone,
@@ -26,11 +26,29 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
         "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
         "sequence_parallel": None if plan.tp > 1 else "tp is 1",
         "expert_overlap": _own_overlap(plan),
+        "token_dispatcher": "ep is 1, no token leaves its rank" if plan.ep == 1 else None,
         "cp_exchange": None if plan.cp > 1 else "cp is 1",
         "schedule": None if plan.pp > 1 else "pp is 1",
         "recompute": "flash attention recomputes its core by itself" if flash else None,
+        "recompute_modules": _own_modules(plan, load),
+        "cuda_graphs": _own_graphs(load),
+        "fp8_attention": "the job multiplies in bf16" if load.precision == "bf16" else None,
     }
     return {key: why for key, why in reasons.items() if why}
+
+
+def _own_modules(plan: ParallelismPlan | Layout, load: Workload) -> str | None:
+    if plan.recompute != "selective":
+        return f"recompute is {plan.recompute}"
+    model = load.model
+    there = {"layernorm": True, "mla_up_proj": model.mla, "mlp": model.dense_layers or not model.experts}
+    none = [piece for piece in plan.recompute_modules if not there.get(piece, model.experts)]
+    return f"the model has no {' and no '.join(none)}" if none and len(none) == len(plan.recompute_modules) else None
+
+
+def _own_graphs(load: Workload) -> str | None:
+    known = any(share.accelerator.launch_us for share in load.shares)
+    return None if known else "what a launch takes on these hosts is not known, so that nothing waits for them"
 
 
 def _own_overlap(plan: ParallelismPlan | Layout) -> str | None:

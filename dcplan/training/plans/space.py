@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 MOST_TP, MOST_CP, MOST_PP, MOST_EP, MOST_MICROBATCH = 64, 16, 128, 64, 8
 LEAST_TOKENS_PER_CP_RANK = 4096
 """Shorter pieces of a sequence are not worth a context parallel rank."""
+PINNED = {"cuda_graphs", "exp_avg_dtype"}
+"""Keys that a search leaves as they are pinned: it would always take the one, which not every software has, and of the
+other what a step teaches with less is not known."""
 CHOICES = {
     key: tuple(value for value in get_args(field.annotation) if value not in OUTER_SYNC)
     for key, field in ParallelismPlan.model_fields.items()
-    if get_origin(field.annotation) is Literal
+    if get_origin(field.annotation) is Literal and key not in PINNED
 }
 """Keys of a plan that are chosen among few values: what joins the schema joins the search.
 

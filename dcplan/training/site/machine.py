@@ -28,6 +28,8 @@ class Machine:
     """Matrix products of linear layers, in the precision of the job [FLOP/s]."""
     bf16_flops: float
     """Attention core and logits, which stay in bf16 [FLOP/s]."""
+    core_flops: float
+    """Attention core where that is in fp8 as well; as in bf16 where nothing is [FLOP/s]."""
     moe_efficiency: float
     """Further factor on the products of routed experts of inner size 2,048; see `compute.MOE_FFN`."""
     operand_bytes: float
@@ -51,13 +53,15 @@ class Machine:
     layer_s: float
     step_s: float
     one_copy: bool
-    """A token goes to another scale-up domain once, however many of its experts are there."""
+    """Its software sends a token to another scale-up domain once; see `compute.one_copy`."""
     modern: bool
     """Flash attention; gradients and stage transfers overlap with compute."""
     overlaps_sites: bool
     """Where modern: gradients go to other sites while the backward pass still runs, not only after it."""
     message_s: float
     """A message to another site, beside its bytes and its latency."""
+    launch_s: float
+    """An operator on the host; see `launches`."""
 
     @property
     def leaving(self) -> float:
@@ -84,9 +88,12 @@ def machine(share: Share, precision: str) -> Machine:
         raise ValueError(f"{share.accelerator_id} has no {precision} peak in the catalog")
     gemm = peak * 1e12 * fitted.gemm_efficiency
     plain = share.bf16 or fitted
+    bf16 = min(part.bf16_tflops or peak, peak) * 1e12 * plain.gemm_efficiency
+    core = bf16 if precision == "bf16" else (part.fp8_tflops or peak) * 1e12 * fitted.gemm_efficiency
     return Machine(
         gemm_flops=gemm,
-        bf16_flops=min(part.bf16_tflops or peak, peak) * 1e12 * plain.gemm_efficiency,
+        bf16_flops=bf16,
+        core_flops=core,
         moe_efficiency=fitted.moe_efficiency,
         operand_bytes=PRECISIONS[precision].operand_bytes,
         dispatch_bytes=PRECISIONS[precision].dispatch_bytes,
@@ -103,6 +110,7 @@ def machine(share: Share, precision: str) -> Machine:
         modern=is_modern(share),
         overlaps_sites=fitted.overlap == "all",
         message_s=part.site_message_us * 1e-6,
+        launch_s=part.launch_us * 1e-6,
     )
 
 
