@@ -183,7 +183,7 @@ def _route(
         if _lit(alive, path)
     ]
     kept = [
-        Column(d, path, _latency_ms(alive, path), gbps)
+        (Column(d, path, _latency_ms(alive, path)), gbps)
         for d in asked
         for path, gbps in healthy.get(d, ())
         if _lit(alive, path)
@@ -193,7 +193,7 @@ def _route(
         room, found = _at_least_price(problem, room, asked, listed, free)
         listed += found
     taken: dict[int, list[tuple[Path, float]]] = {d: [] for d in asked}
-    for column, gbps in Flows(problem, room, asked, [*kept, *listed], free).cheapest():
+    for column, gbps in Flows(problem, room, asked, listed, free, kept).cheapest():
         taken[column.demand].append((column.path, gbps))
     return {d: _tidy(asked[d], paths) for d, paths in taken.items()}
 

@@ -13,7 +13,7 @@ from dcplan.design.whole_numbers import in_whole_numbers
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.design.backends import Told
     from dcplan.design.limits import Limits
@@ -159,18 +159,28 @@ class Linear:
         index = np.asarray(rows, dtype=np.int32)
         self._highs.changeRowsBounds(len(rows), index, np.asarray(lower, float), np.asarray(upper, float))
 
-    def add_columns(self, costs: Sequence[float], rows: Sequence[Sequence[int]]) -> None:
-        """Add columns from 0 up that stand in some rows with the coefficient 1; a known basis stays one."""
+    def add_columns(
+        self,
+        costs: Sequence[float],
+        rows: Sequence[Sequence[int]],
+        values: Sequence[Sequence[float]] | None = None,
+        uppers: Sequence[float] | None = None,
+    ) -> None:
+        """Add columns from 0 up that stand in some rows; a known basis stays one.
+
+        Coefficients are 1 and nothing limits the columns from above, unless given.
+        """
         import numpy as np
 
         self._grown = True
         sizes = [len(each) for each in rows]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
         index = np.array([row for each in rows for row in each], dtype=np.int32)
-        size, most = len(sizes), np.full(len(sizes), self._names.kHighsInf)
-        self._highs.addCols(
-            size, np.asarray(costs, float), np.zeros(size), most, len(index), starts, index, np.ones(len(index))
-        )
+        value = np.ones(len(index)) if values is None else np.array([one for each in values for one in each], float)
+        size = len(sizes)
+        most = np.full(size, inf) if uppers is None else np.asarray(uppers, float)
+        most = np.minimum(most, self._names.kHighsInf)
+        self._highs.addCols(size, np.asarray(costs, float), np.zeros(size), most, len(index), starts, index, value)
 
     def add_column(self, cost: float, terms: Mapping[int, float], upper: float = inf) -> int:
         """Add a column from 0 up with its coefficients by row, and return its number."""
@@ -191,6 +201,23 @@ class Linear:
         if more:
             basis.col_status = [*basis.col_status, *[self._names.HighsBasisStatus.kLower] * more]
         self._highs.setBasis(basis)
+
+    def begin(self, basic: Iterable[int], tight: Iterable[int]) -> None:
+        """Begin the next solve where these columns are basic in place of these rows, and all others are at 0.
+
+        By the primal simplex: it ends at once where that is feasible and best.
+        """
+        status = self._names.HighsBasisStatus
+        basis = self._names.HighsBasis()
+        columns = [status.kLower] * int(self._highs.getNumCol())
+        rows = [status.kBasic] * int(self._highs.getNumRow())
+        for column in basic:
+            columns[column] = status.kBasic
+        for row in tight:
+            rows[row] = status.kLower
+        basis.col_status, basis.row_status, basis.valid = columns, rows, True
+        self._highs.setBasis(basis)
+        self._grown = True
 
     def bound_columns(self, columns: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
         """Move the bounds of columns."""
