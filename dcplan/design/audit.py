@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.conflict import Tried, explain
-from dcplan.design.cutting import Task, start
+from dcplan.design.cutting import Task, start, with_traffic
 from dcplan.design.few import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
@@ -91,8 +91,9 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     what = f"the master: {len(made.choices)} choices, and what shaped the answer: {len(sized.cuts)} cuts"
     proof = _proof(f"{sized.status} ({sized.reason})", sized.cost_usd, sized.bound_usd)
     cuts = {held.row.name: cut_in_words(made, held) for held in loop.cuts.values()}
-    words = words_of(loop.program, made, ways, cuts)
-    return Audit(loop.program, (*_title(made, what), proof, *words), notes)
+    program = with_traffic(loop, loop.program)
+    words = words_of(program, made, ways, cuts)
+    return Audit(program, (*_title(made, what), proof, *words), notes)
 
 
 def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infeasible:

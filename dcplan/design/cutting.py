@@ -16,7 +16,9 @@ from dcplan.design.explore import explored
 from dcplan.design.few import NOBODY, Few, write_in_few
 from dcplan.design.few_pairs import count_routes
 from dcplan.design.formulation import TBPS, Bought, carry, master
+from dcplan.design.halves import halves
 from dcplan.design.order import in_file_order
+from dcplan.design.program import Program
 from dcplan.design.program import Row as ProgramRow
 from dcplan.design.protection import protect
 from dcplan.design.rounding import Divisors, Roundings, Row, derived, roundings, summed
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from dcplan.design.limits import Until
     from dcplan.design.problem import Problem
-    from dcplan.design.program import Program
     from dcplan.design.shores import Sight
     from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
@@ -41,6 +42,8 @@ FEW = 10
 """Broken cuts of single states below which sums over states are looked at too."""
 SUMMED = 60
 """Tightest shores of which sums over states are looked at in each round."""
+HALVED = 60
+"""Halves of three cuts that are added in each round."""
 STATES_PER_ROUND = 40
 """Broken states after which the check of a round ends."""
 VIOLATED = 1e-5
@@ -54,6 +57,8 @@ LITTLE = 0.01
 STALL = 1e-4
 STALLED = 4
 """The relaxation is left when it rose by less than this share in so many rounds and all states were looked at."""
+ALONE = 10
+"""The same where there is one state: rounds are quick, and halves of cuts go on to raise it little by little."""
 FADE = 0.8
 """What is left of a state's rank after each time that it is carried."""
 
@@ -126,9 +131,11 @@ class Loop:
     table: Arrays
     shore_cuts: ShoreCuts
     check: StateChecker | None
-    """None where the master holds all traffic: that of demands on two ways, and of others where there is one state.
+    """None where the master holds all traffic: that of demands on two ways, and of others in one state, with a price.
 
     Where traffic has a price, the master holds that of the healthy state, which is checked with the others."""
+    traffic: Program
+    """Columns and rows of what can be written out beside the master: the traffic of a single state without a price."""
     linear: Linear
     base: int
     """Rows of the master before any cut."""
@@ -169,8 +176,10 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     alone = len(task.problem.states) == 1 and rounding
     for k in task.written:
         write_in_few(program, task.problem, bought, task.held, task.few, k)
+    apart = alone and not (task.problem.priced or task.protected or task.written)
+    beside = Program(list(program.columns) if apart else [])
     if (alone or task.problem.priced) and 0 not in task.written:
-        carry(program, task.problem, bought, 0, task.held)
+        carry(beside if apart else program, task.problem, bought, 0, task.held)
     table = arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)
     loop = Loop(
@@ -179,7 +188,8 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         bought=bought,
         table=table,
         shore_cuts=ShoreCuts(task.problem, across(task.problem, table), bought, least),
-        check=None if alone or not task.problem.shared else StateCheck(task.problem, task.held, table),
+        check=StateCheck(task.problem, task.held, table) if task.problem.shared and (apart or not alone) else None,
+        traffic=Program(beside.columns[len(program.columns) :], beside.rows),
         linear=Linear(program),
         base=len(program.rows),
         least=least,
@@ -190,12 +200,17 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     return loop
 
 
+def with_traffic(loop: Loop, program: Program) -> Program:
+    """A program over the columns of the master, and what the traffic asks where that stands beside it."""
+    return Program([*program.columns, *loop.traffic.columns], [*program.rows, *loop.traffic.rows])
+
+
 def root(loop: Loop) -> bool:
     """Add cuts to the relaxation until none is violated or they gain no more, then keep the tight ones.
 
     False where it is infeasible.
     """
-    best, stalled = -inf, 0
+    best, stalled, one = -inf, 0, len(loop.table.ruling) == 1
     for _ in range(ROOT_ROUNDS):
         status = loop.linear.solve()
         if status == "infeasible":
@@ -207,10 +222,10 @@ def root(loop: Loop) -> bool:
         little = gain < LITTLE * abs(best)
         best = max(best, loop.linear.objective)
         try:
-            found = separate(loop, loop.linear.values, explore=little, until=loop.task.until)
+            found = separate(loop, loop.linear.values, explore=little, every=little and one, until=loop.task.until)
         except UncheckedError:
             break
-        if not found or loop.task.until.over or (loop.rounding and stalled >= STALLED):
+        if not found or loop.task.until.over or (loop.rounding and stalled >= (ALONE if one else STALLED)):
             break
     if loop.linear.solve() != "optimal":  # so that there is a dual for each row
         return False
@@ -290,7 +305,7 @@ def _between_shores(loop: Loop, point: Any, *, explore: bool) -> int:
             for one in broken
         ]
         if loop.rounding and len(made) < FEW:
-            made += _sums(loop, point, sight)
+            made += _sums(loop, point, sight) if len(loop.table.ruling) > 1 else _halved(loop, point, sight)
         made.sort(key=lambda one: -one[0])
         added = sum(_add(loop, several, divisors) for _, several, divisors in made[:CUTS_PER_ROUND])
         if added:
@@ -307,6 +322,16 @@ def _sums(loop: Loop, point: Any, sight: Sight) -> Iterator[tuple[float, tuple[C
             if known is not None:
                 for by, divisors in known[1].broken(point, VIOLATED)[:1]:
                     yield by, known[0], divisors
+
+
+def _halved(loop: Loop, point: Any, sight: Sight) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
+    """Broken halves of three cuts each."""
+    cuts, state = loop.shore_cuts, loop.table.ruling[0]
+    for one in halves(cuts, point, sight, VIOLATED, HALVED):
+        numbers = [number for number in map(cuts.number, one.shores) if number is not None]
+        if len(numbers) == len(one.shores):
+            several = tuple(cuts.cut(number, state, over_paths=one.over_paths) for number in numbers)
+            yield one.by, several, (one.divisor, 2.0)
 
 
 def _summed(loop: Loop, shore: int, over_paths: bool) -> tuple[tuple[Cut, ...], Roundings] | None:  # noqa: FBT001

@@ -14,7 +14,7 @@ from dcplan.design.rounding import TINY
 from dcplan.design.tightness import Side, least_left, rounded_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from dcplan.design.arrays import Arrays
     from dcplan.design.formulation import Bought
@@ -70,7 +70,7 @@ class ShoreCuts:
         self._row_of = self._row_of.reshape(-1)
         self.shores: list[int] = []
         """Sets of sites as bits."""
-        self._known: set[int] = set()
+        self._number: dict[int, int] = {}
         self._cross = np.zeros((len(joints), 0), dtype=np.float32)
         self._need = np.zeros((len(self._rows), 0))
         self._near: list[Any] = [np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)]
@@ -82,7 +82,7 @@ class ShoreCuts:
         """All bonds of the graph of fibers and circuits are among the shores."""
         self._first()
         both = (True, False)
-        self._sides = (
+        self.sides = (
             () if bought is None else tuple(self._side(bought, least, over_paths=over_paths) for over_paths in both)
         )
 
@@ -107,12 +107,12 @@ class ShoreCuts:
         room = self.room - len(self.shores)
         fresh: dict[int, None] = {}
         for shore in shores:
-            one = shore if shore & 1 else whole & ~shore
-            if one not in (0, whole) and one not in self._known and len(fresh) < room:
+            one = self.canonical(shore)
+            if one not in (0, whole) and one not in self._number and len(fresh) < room:
                 fresh[one] = None
         if not fresh:
             return 0
-        self._known |= fresh.keys()
+        self._number |= {one: len(self.shores) + i for i, one in enumerate(fresh)}
         self.shores += fresh
         inside = np.array([[shore >> i & 1 for shore in fresh] for i in range(len(self.table.sites))], dtype=bool)
         cross, need = self._of(inside)
@@ -134,6 +134,28 @@ class ShoreCuts:
                 need[row] += rates[d] * needed[d]
         return cross.astype(np.float32), need
 
+    def crossing(self, shores: Any) -> tuple[Any, Any]:
+        """Of known shores: (joints, shores) whether each crosses, and (shores,) the need in the first ruling state."""
+        return self._cross[:, shores], self._need[self._row_of[self.table.ruling[0]], shores] * TBPS
+
+    def asking(self, shores: Any) -> Iterator[tuple[float, Any]]:
+        """In the first state that rules: what each two sites ask [Tb/s], and (shores,) whether it crosses."""
+        import numpy as np
+
+        inside = np.array([[self.shores[shore] >> i & 1 for shore in shores] for i in range(len(self.table.sites))])
+        between = np.triu(self.between(self.table.ruling[0]))
+        for i, j in np.argwhere(between).tolist():
+            yield float(between[i, j]) * TBPS, inside[i] != inside[j]
+
+    def canonical(self, shore: int) -> int:
+        """The side with the first site."""
+        return shore if shore & 1 else ((1 << len(self.table.sites)) - 1) & ~shore
+
+    def number(self, shore: int) -> int | None:
+        """Where a set of sites, given as bits, stands among the shores; it joins them where there is room."""
+        self.grow([shore])
+        return self._number.get(self.canonical(shore))
+
     @property
     def room(self) -> int:
         """How many shores may be looked at together."""
@@ -153,7 +175,7 @@ class ShoreCuts:
     @property
     def waves(self) -> Any:
         """(choices,) their columns in the master."""
-        return self._sides[0].columns
+        return self.sides[0].columns
 
     def between(self, state: int) -> Any:
         """(sites, sites) what the demands ask in a state [Gb/s]."""
@@ -185,7 +207,7 @@ class ShoreCuts:
         import numpy as np
 
         seen = []
-        for s, side in enumerate(self._sides):
+        for s, side in enumerate(self.sides):
             shores = np.arange(len(self.shores)) if every else self._near[s]
             cross, need = (self._cross, self._need) if every else (self._cross[:, shores], self._need[:, shores])
             gbps = point[side.columns] * side.tbps / TBPS
@@ -204,7 +226,7 @@ class ShoreCuts:
     def broken(self, point: Any, sight: Sight, above: float, most: int, *, rounding: bool = True) -> list[Broken]:
         """Cuts, as they stand and rounded, that a point breaks by more than a share; at most two of each shore."""
         found: list[Broken] = []
-        for side, (shores, share, state), over_paths in zip(self._sides, sight, (True, False), strict=bool(sight)):
+        for side, (shores, share, state), over_paths in zip(self.sides, sight, (True, False), strict=bool(sight)):
             found += self._broken(side, point, shores, share, state, above, most, over_paths, rounding)
         found.sort(key=lambda one: (-one.by, one.shore, one.over_paths))
         return found[:most]

@@ -12,19 +12,20 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.check import UncheckedError
-from dcplan.design.cutting import Loop, Task, cost, root, separate, start, whole
+from dcplan.design.cutting import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
 from dcplan.design.neighbourhood import improved
 from dcplan.design.program import Program, Row
-from dcplan.design.solver import relative_gap
+from dcplan.design.solver import Solved, relative_gap
 from dcplan.errors import SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.cutting import Held
+    from dcplan.design.limits import Limits
     from dcplan.model.network import FiberId
 
 LOOSE_GAP = 0.01
@@ -108,7 +109,7 @@ def _search(loop: Loop) -> _Best | None:
     _improve(loop, best)
     _say(loop, best)
     half = task.gap / 2
-    gap = max(LOOSE_GAP, half)
+    gap = half if loop.traffic.columns else max(LOOSE_GAP, half)
     spared_s = min(LAST_S, SPARED * task.until.left_s)
     rounds = 0
     while not best.closed(task.gap):
@@ -116,7 +117,7 @@ def _search(loop: Loop) -> _Best | None:
         if until.over:
             best.reason = until.why
             break
-        solved = solve_again(task.solver, loop.program, until.limits(gap), best.values)
+        solved = _solved(loop, loop.program, until.limits(gap), best.values)
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
@@ -137,9 +138,20 @@ def _search(loop: Loop) -> _Best | None:
     return best
 
 
+def _solved(loop: Loop, program: Program, limits: Limits, start: Sequence[float] | None = None) -> Solved:
+    """Solve a program over the columns of the master, together with traffic that stands beside it."""
+    if not loop.traffic.columns:
+        return solve_again(loop.task.solver, program, limits, start)
+    if loop.task.solver != "highs":
+        start = None  # it would be taken as it is, and it has no traffic in it
+    begun = None if start is None else (*start, *[0.0] * len(loop.traffic.columns))
+    solved = solve_again(loop.task.solver, with_traffic(loop, program), limits, begun)
+    return replace(solved, values=solved.values[: len(program.columns)])
+
+
 def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> int:
     """How many inequalities a purchase of the master breaks; it, or what it leads to, is offered."""
-    broken = _broken(loop, values, every=loop.shore_cuts.complete)
+    broken = 0 if loop.traffic.columns else _broken(loop, values, every=loop.shore_cuts.complete)
     if not broken:
         _offer(loop, best, values)
     elif loop.bought.pairs:
@@ -152,7 +164,7 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
 def _improve(loop: Loop, best: _Best) -> None:
     """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list."""
     missed = 0
-    for _ in range(0 if loop.shore_cuts.complete else TRIES):
+    for _ in range(0 if loop.shore_cuts.complete and not loop.traffic.columns else TRIES):
         if best.values is None or missed == MISSES or best.closed(loop.task.gap) or loop.task.until.over:
             break
         found = improved(loop, best.values)

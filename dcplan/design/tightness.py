@@ -69,8 +69,8 @@ def rounded_all(side: Side, cross: Any, point: Any, state: Any, need: Any) -> li
     """
     import numpy as np
 
-    kept = _amounts(side, cross, side.least, state)
-    more = _amounts(side, cross, point[side.columns] - side.least, state)
+    kept = amounts(side, cross, side.least, state)
+    more = amounts(side, cross, point[side.columns] - side.least, state)
     left = need - (side.kinds[:, None] * kept).sum(axis=0)
     found = []
     for divisor in spread_out(side.kinds):
@@ -89,7 +89,7 @@ def rounded_all(side: Side, cross: Any, point: Any, state: Any, need: Any) -> li
     return found
 
 
-def _amounts(side: Side, cross: Any, bought: Any, state: Any) -> Any:
+def amounts(side: Side, cross: Any, bought: Any, state: Any) -> Any:
     """(kinds, shores) how many of each kind cross some shores and survive their states."""
     import numpy as np
 
