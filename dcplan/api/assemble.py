@@ -211,6 +211,7 @@ def in_words(layout: Layout) -> str:
     detail += ["EP overlapped"] if layout.paired else []
     detail += [f"CP by {layout.cp_exchange}"] if layout.cp > 1 and layout.cp_exchange != "ring" else []
     detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
+    detail += ["equal parts"] if layout.equal_parts else []
     if layout.optimizer_offload_percent:
         detail.append(f"{layout.optimizer_offload_percent:g} % of the optimizer in the host")
     if layout.outer and layout.across == "dp":

@@ -102,7 +102,7 @@ def _collective(load: Workload, layout: Layout) -> str:
 
 
 def _equal_s(load: Workload, layout: Layout, links: Links) -> float | None:
-    if not by_speed(load) or layout.across in SPANNING:
+    if not by_speed(load, layout) or layout.across in SPANNING:
         return None
     return step_time(replace(load, split="equal"), layout, links).step_s
 

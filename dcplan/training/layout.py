@@ -15,7 +15,7 @@ from dcplan.training.pipeline.schedules import chunks, no_pairs, refusal, too_fe
 from dcplan.training.pipeline.stages import fills
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit
-from dcplan.training.terms import rounds
+from dcplan.training.terms import no_distance, rounds, step_terms
 
 if TYPE_CHECKING:
     from dcplan.model.job import ParallelismPlan
@@ -39,7 +39,23 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     whole = trouble or _over_sites(layout, workload)
     if isinstance(whole, Misfit):
         return whole
-    return _few_by_speed(whole, workload) or _in_memory(whole, workload)
+    return _better_parts(whole, _few_by_speed(whole, workload) or _in_memory(whole, workload), workload)
+
+
+def _better_parts(layout: Layout, by_own_speed: Layout | Misfit, workload: Workload) -> Layout | Misfit:
+    """Equal parts where those by speed do not fit, or end no earlier with all sites side by side.
+
+    Layers by speed make the slowest stage as fast as can be; what a step takes beside it (bubble, exchange of the
+    fullest stage, optimizer) may make up for that where speeds are nearly the same.
+    """
+    if not by_speed(workload, layout) or layout.across in SPANNING:
+        return by_own_speed
+    equal = _in_memory(replace(layout, equal_parts=True), workload)
+    if isinstance(by_own_speed, Misfit) or isinstance(equal, Misfit):
+        return equal if isinstance(by_own_speed, Misfit) and isinstance(equal, Layout) else by_own_speed
+    near = no_distance(workload)
+    own_s, equal_s = (step_terms(workload, each, near)[0].total_s for each in (by_own_speed, equal))
+    return by_own_speed if own_s < equal_s else equal
 
 
 def _offloaded(layout: Layout) -> str:
@@ -172,7 +188,7 @@ def _batch(layout: Layout, workload: Workload) -> Misfit | None:
 
 def _few_by_speed(layout: Layout, workload: Workload) -> Misfit | None:
     """Where microbatches go by speed, a share that gets too few of them for the schedule."""
-    if layout.schedule == "1f1b" or not by_speed(workload):
+    if layout.schedule == "1f1b" or not by_speed(workload, layout):
         return None
     where = places(workload, layout)
     for place, own in zip(where, rounds(workload, layout, where, machines(workload)), strict=True):

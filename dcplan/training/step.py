@@ -204,6 +204,8 @@ class Layout:
     """Share of the optimizer in host memory; see `offload`."""
     outer: Outer | None = None
     """How sites exchange what they have learned by themselves; none where they agree in every step."""
+    equal_parts: bool = False
+    """The job splits by speed, but in this layout equal parts take no longer, so that they are equal."""
 
     @property
     def paired(self) -> bool:

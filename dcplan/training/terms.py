@@ -184,7 +184,7 @@ def _total_s(replica: Replica) -> float:
 
 def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[int, ...]:
     """Microbatches of each rank, by share: the same for all, or by speed (see `split.microbatches`)."""
-    if not by_speed(workload) or layout.across in SPANNING:
+    if not by_speed(workload, layout) or layout.across in SPANNING:
         return (layout.microbatches,) * len(where)
     ranks, each_s, once_s = site_ranks(where), [], []
     for place, box in zip(where, boxes, strict=True):
@@ -206,7 +206,7 @@ def taken(workload: Workload, layout: Layout) -> tuple[int, ...]:
     each = rounds(workload, layout, where, boxes)
     ends = [own * stages(workload, layout, box)[0].total_s for own, box in zip(each, boxes, strict=True)]
     ranks = [place.ranks for place in where]
-    if by_speed(workload) and layout.across not in SPANNING:
+    if by_speed(workload, layout) and layout.across not in SPANNING:
         return of_batch(workload.batch // layout.microbatch, ranks, each, ends)
     return tuple(count * own for count, own in zip(ranks, each, strict=True))
 
@@ -284,7 +284,7 @@ def heaviest_of(
     placed: tuple[Stage, ...],
 ) -> list[Stage]:
     """The slowest stage of each share: as they lie there by speed, or what an equal one would take there."""
-    if not by_speed(workload):
+    if not by_speed(workload, layout):
         return [max(stages(workload, layout, box), key=lambda stage: stage.total_s) for box in boxes]
     ends = list(itertools.accumulate((place.stages for place in where), initial=0))
     return [max(placed[a:b], key=lambda stage: stage.total_s) for a, b in itertools.pairwise(ends)]

@@ -182,3 +182,14 @@ def test_every_order_of_three_generations() -> None:
         load = job({site: (kind, 128) for site, kind in zip("abc", order, strict=True)}, 96)
         if len(set(order)) > 1:
             assert near(load, OVER_PP) <= near(replace(load, split="equal"), OVER_PP) * 1.001
+
+
+@pytest.mark.parametrize(("kind", "equal"), [("h200-sxm", True), ("a100-sxm-80gb", False)])
+def test_parts_by_speed_are_never_slower_than_equal_ones(kind: str, equal: bool) -> None:
+    """H100 and H200 take nearly the same time; that whole layers fall as they may then costs more than it saves."""
+    load = job({"one": ("h100-sxm", 64), "other": (kind, 64)}, 96)
+    found = checked(layout(24, tp=8, pp=4, dp=4, across="pp", recompute="full", shard_size=0), load)
+    assert isinstance(found, Layout)
+    assert found.equal_parts == equal
+    assert near(load, found) == min(near(load, replace(found, equal_parts=each)) for each in (False, True))
+    assert near(load, replace(found, equal_parts=True)) == near(replace(load, split="equal"), found)

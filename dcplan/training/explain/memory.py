@@ -61,7 +61,7 @@ def fullest(of: Picture) -> Stage:
     """The stage whose accelerators hold most, in proportion where those differ."""
     layout, load = of.layout, of.workload
     extra = sum(boundary.extra for boundary in of.boundaries)
-    own = layers_by_speed(load, layout, of.where, of.boxes) if of.placed and by_speed(load) else None
+    own = layers_by_speed(load, layout, of.where, of.boxes) if of.placed and by_speed(load, layout) else None
     if own is not None:
         used, flights = memories(load, layout, own, extra), flights_of(layout, of.where, extra)
         i = max(range(len(used)), key=lambda i: used[i].total_gb / used[i].capacity_gb)

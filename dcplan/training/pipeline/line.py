@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from dcplan.training.step import Layout, Memory, Workload
 
 
-def by_speed(workload: Workload) -> bool:
-    """Parts go by speed, and there is a slower accelerator."""
-    return workload.split == "by-speed" and len(set(machines(workload))) > 1
+def by_speed(workload: Workload, layout: Layout) -> bool:
+    """Parts go by speed, there is a slower accelerator, and equal parts are not as good for this layout."""
+    return workload.split == "by-speed" and not layout.equal_parts and len(set(machines(workload))) > 1
 
 
 def line(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[Stage, ...]:
     """Every stage, first to last: layers in equal parts, or by speed as far as memory holds them."""
-    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload) else None
+    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload, layout) else None
     if own is None:
         return _equal(where, [stages(workload, layout, box) for box in boxes])
     over = _boxes(where, boxes)
@@ -105,7 +105,7 @@ def parameters_by_share(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
 ) -> tuple[tuple[float, float] | None, ...]:
     """Parameters on an accelerator of the fullest stage of each share, shared and experts, where layers go by speed."""
-    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload) else None
+    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload, layout) else None
     if own is None:
         return (None,) * len(where)
     found, first = [], 0
@@ -140,7 +140,7 @@ def fullest(of: tuple[Memory, ...]) -> Memory | None:
 
 def memory_by_stage(workload: Workload, layout: Layout, extra_in_flight: float) -> tuple[Memory, ...]:
     """Memory of each stage of a pipeline over sites whose layers go by speed; else, and where none fits, nothing."""
-    if layout.across != "pp" or not by_speed(workload):
+    if layout.across != "pp" or not by_speed(workload, layout):
         return ()
     own = layers_by_speed(workload, layout, places(workload, layout), machines(workload))
     return () if own is None else memories(workload, layout, own, extra_in_flight)
@@ -150,7 +150,7 @@ def stage_layers_of(
     workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
 ) -> tuple[StageLayers, ...]:
     """What each stage of a pipeline over sites holds, first to last; inner ones as so much of a full one."""
-    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload) else None
+    own = layers_by_speed(workload, layout, where, boxes) if by_speed(workload, layout) else None
     if own is not None:
         return own
     first, *inner, last = stage_layers(workload.model, layout.pp, layout.virtual_stages)
