@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from dcplan import __version__
 from dcplan.api.about_work import about_layout, about_work
 from dcplan.assess.taken import about_losses
-from dcplan.design.traffic import STRETCH
+from dcplan.model.graph import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM
 from dcplan.optics.limits import left_out
 from dcplan.planfile import FORMAT, Assumption, CircuitInfo, FiberInfo, Plan, PlanRow, PlanState, SiteInfo
+from dcplan.training.transport.carried import stopped
 from dcplan.training.transport.packets import DEVICE_US, packet
 from dcplan.units import significant
 
@@ -169,7 +170,7 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         layout=in_words(layout),
         across=layout.across,
         fits=True,
-        why_not="" if reachable else "its sites cannot reach each other on this network",
+        why_not="" if reachable else stopped(row.transport) or "its sites cannot reach each other on this network",
         chosen=chosen is not None and layout.name == chosen.name,
         step_s=healthy.step_s if reachable else None,
         one_site_s=row.alone.step_s,

@@ -9,6 +9,7 @@ from dcplan.design.candidates import state_latency_ms
 from dcplan.design.parts import parted
 from dcplan.design.promised import Promises
 from dcplan.design.result import Demand, Infeasible
+from dcplan.model.graph import STRETCH
 from dcplan.model.network import pair
 from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
@@ -17,6 +18,8 @@ from dcplan.training.engine import needed_rates, one_site, step_time, without_si
 from dcplan.training.plans.search import layouts
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.advice import too_slow
+from dcplan.training.transport.carried import stopped
+from dcplan.training.transport.links import on_pairs
 from dcplan.training.workload import workload
 from dcplan.units import rate
 
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.training.across.packing import Packing
 
-STRETCH = 1.5
-"""Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
 LEAST_GBPS = 0.001
 """The least rate that a network is sized for, as in the file: less is noise beside any wavelength [Gb/s]."""
 TIE = 0.02
@@ -306,6 +307,9 @@ def _too_slow(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> In
     """Say by how much the best plan misses its target even at unlimited rate."""
     latency_ms = plans.latency_ms
     unlimited = Links(dict.fromkeys(latency_ms, float("inf")), latency_ms)
+    still = [stopped(on_pairs(plans.workload, layout, unlimited)) for layout in wanted]
+    if all(still):
+        return Infeasible("layout", f"job {plans.job}: {still[0]}", ())
     overheads = [
         (
             100 * (step_time(plans.workload, layout, unlimited).step_s / one_site(plans.workload, layout).step_s - 1),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Adjacency = dict[str, list[tuple[str, str]]]
 """Site -> (fiber or circuit, site at its other end), in file order; parallel ones each count."""
+STRETCH = 1.5
+"""Rates are sized for a one-way latency of up to this factor over the shortest route after the worst failure."""
 
 
 def adjacency(network: Network) -> Adjacency:

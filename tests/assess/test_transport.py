@@ -107,7 +107,35 @@ def test_flows_that_carry_too_little_are_refused_with_what_would_do(tmp_path: Pa
     assert none.limit == "latency"
     assert "2,000 flows of 0.1 MB each carry at most" in none.reason
     enough = none.reason.rsplit("flows of ", 1)[1].split(" MB")[0]
-    _, plan = answer(tmp_path, f"{{flows: 2000, window_mb: {enough}}}")
+    file, plan = answer(tmp_path, f"{{flows: 2000, window_mb: {enough}}}")
     assert isinstance(plan, Plan)
-    _, still = answer(tmp_path, f"{{flows: 2000, window_mb: {0.9 * float(enough)}}}")
+    assert codes(file) == []
+    file, still = answer(tmp_path, f"{{flows: 2000, window_mb: {0.9 * float(enough)}}}")
     assert isinstance(still, Infeasible)
+    assert codes(file) == ["DCP471"], "what a plan is refused for is told before it is planned"
+
+
+def codes(file: Path) -> list[str]:
+    return [finding.rule.code for finding in api.check([file])]
+
+
+def test_a_named_plan_that_flows_hold_back_is_told_where_another_is_not(tmp_path: Path) -> None:
+    text = FILE.format(transport="transport: {flows: 64, window_mb: 1}")
+    more = "deep: {tp: 8, cp: 2, pp: 16, virtual_stages: 8}, seldom: {tp: 8, cp: 2, pp: 16, sync: local-sgd, "
+    text = text.replace("deep: {tp: 8, cp: 2, pp: 16, virtual_stages: 8}", more + "outer: {every_steps: 500}}")
+    file = tmp_path / "two.yaml"
+    file.write_text(text, encoding="utf-8")
+    (told,) = [finding for finding in api.check([file]) if finding.rule.code == "DCP471"]
+    assert "64 flows of 1 MB each carry at most" in told.message
+    assert "deep needs" in told.message
+
+
+def test_a_port_that_stands_still_is_not_taken_for_sites_that_are_apart(tmp_path: Path) -> None:
+    file, none = answer(tmp_path, "{lossless: true, switch_buffer_mb: 0.005}")
+    (row,) = api.steps(api.load(file), gbps=400)
+    assert isinstance(none, Infeasible)
+    for said in (row.why_not, none.reason):
+        assert "ports between lincoln and papillion stand still: the switch buffer does not hold two frames" in said
+    file, _ = answer(tmp_path, "{lossless: true, switch_buffer_mb: 0.5}")
+    (row,) = api.steps(api.load(file), gbps=400)
+    assert row.step_s

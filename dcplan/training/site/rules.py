@@ -1,12 +1,13 @@
-"""What a site says of its fabric and that changes no step: found by asking for the step without it."""
+"""What a site says of its fabric and that changes no step: found by asking for the step without it; or hardly can be."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.diagnostics import Finding
+from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.effect import NO_EFFECT
+from dcplan.model.rules.examples import with_change
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.site.machine import peak_tflops
@@ -20,6 +21,24 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network, SiteId
     from dcplan.training.step import Share, Workload
 
+
+def _oversubscribed(times: int) -> str:
+    fabric = f"fabric: [{{accelerators: 1024, oversubscription: {times}}}], accelerators: {{h100-sxm"
+    return with_change("lon: -96.60, power_mw: 100, accelerators: {h100-sxm", f"lon: -96.60, power_mw: 100, {fabric}")
+
+
+SCARCE = Rule(
+    "DCP410",
+    "fabric-sets-the-pace",
+    Severity.WARNING,
+    "Fabrics are built with uplinks for a tenth of their NICs or more. With less than a hundredth, the site is what a"
+    " step waits for, whatever is between sites, and a job that goes on without it may be several times as fast.",
+    _oversubscribed(200),
+    _oversubscribed(7),
+)
+RULES = (SCARCE,)
+SCARCE_FROM = 100
+"""Oversubscription from which a site is asked about."""
 KEYS = {"fabric": (), "all_reduce": "auto"}
 """Keys of a site, with what they are where nothing is said."""
 WHY = {
@@ -30,8 +49,24 @@ WHY = {
 
 
 def check(network: Network) -> list[Finding]:
-    """Keys of sites that change the step of no named plan; where a job has `plans: auto`, nothing is said."""
-    return [finding for site in network.sites for key in KEYS for finding in _idle(network, site, key)]
+    """Fabrics that no site has, and keys of sites that change the step of no named plan.
+
+    Of the latter nothing is said where a job has `plans: auto`.
+    """
+    idle = [finding for site in network.sites for key in KEYS for finding in _idle(network, site, key)]
+    return [*(finding for site in network.sites for finding in _scarce(network, site)), *idle]
+
+
+def _scarce(network: Network, site: SiteId) -> Iterator[Finding]:
+    far = [name for name, job in network.jobs.items() if site in job.accelerators and len(job.accelerators) > 1]
+    for number, tier in enumerate(network.sites[site].fabric):
+        if far and tier.oversubscription >= SCARCE_FROM:
+            message = (
+                f"beyond {tier.accelerators:,} accelerators `{site}` has 1/{tier.oversubscription:g} of their NICs: "
+                f"steps of {', '.join(far)} wait for it, and may be much shorter in a failure that takes it"
+            )
+            span = network.document.locate(("sites", site, "fabric", number, "oversubscription"))
+            yield Finding(SCARCE, span, message, "7 between blocks of 3,072 is Llama 3's; check the units")
 
 
 def _idle(network: Network, site: SiteId, key: str) -> Iterator[Finding]:

@@ -18,8 +18,11 @@ from dcplan.training.transport.flows import (
 from dcplan.training.transport.lossless import headroom_mb, reach_km, slowed_to
 from dcplan.training.transport.packets import DEVICE_US, packet
 from dcplan.training.transport.tail import Message, tail_s
+from dcplan.units import significant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dcplan.model.transport import Transport
 
 MATTERS = 1.1
@@ -115,6 +118,21 @@ def carried(
         tail_ms=1e3 * _tail_s(transport, rtt_s, each_s, packets, flows),
         headroom_mb=headroom_mb(transport, rtt_s) if transport.pauses else None,
         reach_km=reach_km(transport) if transport.pauses else None,
+    )
+
+
+def stopped(pairs: Iterable[Carried]) -> str:
+    """Why nothing at all comes through between two sites that are joined, in words; empty where something does.
+
+    Only a lossless port stands still for good: its buffer must hold two frames before any rate is left.
+    """
+    still = next((one for one in pairs if one.rate_gbps > 0 and one.usable_gbps == 0), None)
+    if still is None or still.headroom_mb is None:
+        return ""
+    return (
+        f"its lossless ports between {' and '.join(still.ends)} stand still: the switch buffer does not hold two "
+        f"frames, and {significant(still.headroom_mb)} MB arrive in a round trip of {significant(still.rtt_ms)} ms at "
+        "full rate"
     )
 
 
