@@ -124,8 +124,8 @@ class Job(Strict):
     auto, the best of all."""
     split: Literal["equal", "by-speed"] = "equal"
     """How the batch falls on accelerators that are not alike, or over pp the layers: in equal parts, so that the oldest
-    set the pace, or by speed, in whole microbatches, or whole layers as far as memory holds them; in equal parts all the
-    same where that takes no longer."""
+    set the pace, or by speed, in whole microbatches, or whole layers as far as memory holds them; in equal parts all
+    the same where that takes no longer."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
     """Parallelism plans to compare; auto searches all that fit."""
     pin: ParallelismPlan | None = None
