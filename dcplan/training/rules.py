@@ -116,7 +116,7 @@ BORROWED = Rule(
 )
 
 RULES: tuple[Rule, ...] = (
-    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *inside_rules.RULES,
+    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *site_rules.RULES,
     *goodput.RULES, *transport.RULES,
 )  # fmt: skip
 _OF_KIND = {"layout": LAYOUT, "batch": BATCH, "memory": MEMORY, "sites": SITES}

@@ -1,4 +1,4 @@
-"""What a site says of its fabric that changes no step, found by asking for the step without it; or that is too little."""
+"""What a site says of its fabric that changes no step, found by asking for the step without it; or is too little."""
 
 from __future__ import annotations
 
