@@ -39,23 +39,23 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     whole = trouble or _over_sites(layout, workload)
     if isinstance(whole, Misfit):
         return whole
-    return _better_parts(whole, _few_by_speed(whole, workload) or _in_memory(whole, workload), workload)
+    return _better_parts(_few_by_speed(whole, workload) or _in_memory(whole, workload), workload)
 
 
-def _better_parts(layout: Layout, by_own_speed: Layout | Misfit, workload: Workload) -> Layout | Misfit:
-    """Equal parts where those by speed do not fit, or end no earlier with all sites side by side.
+def _better_parts(layout: Layout | Misfit, workload: Workload) -> Layout | Misfit:
+    """Equal parts where those by speed end no earlier with all sites side by side.
 
     Layers by speed make the slowest stage as fast as can be; what a step takes beside it (bubble, exchange of the
     fullest stage, optimizer) may make up for that where speeds are nearly the same.
     """
-    if not by_speed(workload, layout) or layout.across in SPANNING:
-        return by_own_speed
+    if isinstance(layout, Misfit) or not by_speed(workload, layout) or layout.across in SPANNING:
+        return layout
     equal = _in_memory(replace(layout, equal_parts=True), workload)
-    if isinstance(by_own_speed, Misfit) or isinstance(equal, Misfit):
-        return equal if isinstance(by_own_speed, Misfit) and isinstance(equal, Layout) else by_own_speed
+    if isinstance(equal, Misfit):
+        return layout
     near = no_distance(workload)
-    own_s, equal_s = (step_terms(workload, each, near)[0].total_s for each in (by_own_speed, equal))
-    return by_own_speed if own_s < equal_s else equal
+    own_s, equal_s = (step_terms(workload, each, near)[0].total_s for each in (layout, equal))
+    return layout if own_s < equal_s else equal
 
 
 def _offloaded(layout: Layout) -> str:
