@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def existing_of(made: Plan, *, removable: bool = False) -> Existing:
-    """What a plan lit and leased: pairs, channels in their places, modules."""
+    """What a plan lit and leased: pairs, channels in their places, modules; under relight also spare transponders."""
     routes = {path.id: path.route.fibers for path in made.lightpaths}
     together: dict[tuple[tuple[str, ...], str, str, tuple[int, ...]], list[Channel]] = {}
     for channel in made.design.channels:
@@ -44,8 +45,20 @@ def existing_of(made: Plan, *, removable: bool = False) -> Existing:
             for (fibers, part, mode, pairs), channels in together.items()
         ],
         circuits=leased,
+        transponders=_spare(made),
         removable=removable,
     )
+
+
+def _spare(made: Plan) -> dict[str, dict[str, int]]:
+    """Transponders by site that nothing takes when healthy."""
+    ends = {path.id: path.route.ends for path in made.lightpaths}
+    lit = Counter((site, channel.transponder) for channel in made.design.channels for site in ends[channel.lightpath])
+    found: dict[str, dict[str, int]] = {}
+    for one in made.design.owned:
+        if spare := one.count - lit[one.site, one.transponder]:
+            found.setdefault(one.site, {})[one.transponder] = spare
+    return found
 
 
 def having(network: Network, existing: Existing, called: str) -> Network:
@@ -66,10 +79,5 @@ def having(network: Network, existing: Existing, called: str) -> Network:
 
 def inherited(network: Network, old: Plan) -> Network:
     """The network in which an earlier plan is lit; UsageError where that does not fit it."""
-    if old.design.scheme == "relight":
-        raise UsageError(
-            f"plan `{old.name}` lights other wavelengths in failures (scheme relight), so that what is lit is not one "
-            "network: list under `existing` what you keep"
-        )
     there = network.topology.existing
     return having(network, existing_of(old, removable=there is not None and there.removable), f"plan `{old.name}`")

@@ -99,8 +99,6 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
 def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infeasible:
     """Under relight: what is bought once, and what each state lights, or each of those that shaped the answer."""
     made, slots = task.problem, [whole_slots(task.problem)] * len(task.problem.states)
-    if made.network.topology.existing is not None:
-        raise UsageError("scheme relight is not planned around what is lit already, so there is no program of it")
     if whole:
         return Audit(*_written_out(made, write_all(made, slots, task.ways)[0], task.ways), notes)
     found = search(task, slots)

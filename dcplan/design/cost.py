@@ -187,7 +187,7 @@ def bill(
             items += modules
             leased[lit.transponder] = None
     for stock in owned:
-        items += end_items(network, stock.site, stock.transponder, stock.count)
+        items += end_items(network, stock.site, stock.transponder, stock.count, stock.existing)
     for circuit in leased:
         items += build_items(network, circuit)
     items += traffic_items(network, lightpaths, carried)

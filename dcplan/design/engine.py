@@ -107,8 +107,6 @@ def design(
     """
     require(options.solver)
     _countable(network, demands)
-    if network.policy.scheme == "relight" and network.topology.existing is not None:
-        raise SolverError("scheme relight is not planned around what is lit already: use scheme reroute")
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
@@ -209,8 +207,8 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     )
 
 
-def _kind(choice: Choice) -> tuple[int, str, str]:
-    return choice.lightpath, choice.part, choice.mode
+def _kind(choice: Choice) -> tuple[int, str, str, bool]:
+    return choice.lightpath, choice.part, choice.mode, choice.existing
 
 
 def possible(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.result import Design
     from dcplan.model.grid import Band
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.optics.budget import Lightpath
 
 Kind = tuple[tuple["FiberId", ...], str, str]
@@ -52,6 +52,19 @@ def counts(network: Network) -> dict[Kind, int]:
             found[(name,), name, EXISTING] = 1
     for name, modules in existing.circuits.items() if existing else ():
         found |= {((name,), name, module): count for module, count in modules.items()}
+    return found
+
+
+def transponders_at(network: Network) -> dict[tuple[SiteId, str], int]:
+    """Transponders by site and type that are there already: at both ends of what is lit, and spare ones."""
+    existing = network.topology.existing
+    found: dict[tuple[SiteId, str], int] = {}
+    for site, parts in existing.transponders.items() if existing else ():
+        for part, count in parts.items():
+            found[site, part] = count
+    for (route, part, _), count in existing_modes(network).items():
+        for site in route.ends:
+            found[site, part] = found.get((site, part), 0) + count
     return found
 
 

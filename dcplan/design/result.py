@@ -131,7 +131,9 @@ class Owned:
     site: str
     transponder: str
     count: int
-    """As many as are in use in the state that takes most."""
+    """As many as are in use in the state that takes most, and those that are there already and stay."""
+    existing: int = 0
+    """Of these, so many are there already."""
 
 
 @dataclass(frozen=True, slots=True)

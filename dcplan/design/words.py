@@ -80,6 +80,9 @@ class Words:
         return {
             "n": lambda i, _: self._choice(i[""]) + self._lit_in(i),
             "m": lambda i, _: "transponders {1} at {0}".format(*self._stock.places[i[""]]),
+            "s": lambda i, _: "of these, transponders {1} at {0} that were there already".format(
+                *self._stock.places[i[""]]
+            ),
             "p": lambda i, _: f"lit pairs of fiber {self.problem.fibers[i['']]}",
             "k": lambda i, _: f"of these, pairs of fiber {self.problem.fibers[i['']]} that were lit already",
             "o": lambda i, _: f"1 if fiber {self.problem.fibers[i['']]} is built",
@@ -103,6 +106,9 @@ class Words:
             "stock": lambda i, _: (
                 "wavelengths of {1} that end at {0} have transponders there".format(*self._stock.places[i[""]])
                 + self._lit_in(i)
+            ),
+            "spared": lambda i, _: "transponders {1} at {0} that were there already are among those owned".format(
+                *self._stock.places[i[""]]
             ),
             "spectrum": lambda i, _: (
                 f"slots of all channels on fiber {fibers[i['']]} fit its lit pairs{self._lit_in(i)}"

@@ -49,7 +49,7 @@ def transponders(plan: Plan) -> Table:
                 whole(used["healthy"][place]),
                 whole(used[most][place]),
                 say(most),
-                whole(owned.count * prices.get(owned.transponder, 0.0)),
+                whole((owned.count - owned.existing) * prices.get(owned.transponder, 0.0)),
             )
         )
         above = owned.site

@@ -19,8 +19,6 @@ def test_nothing_is_bought_twice(file: Path) -> None:
     network = api.load(file)
     first = api.plan(network)
     assert isinstance(first, Plan)
-    if first.design.scheme == "relight":
-        pytest.skip("relight is refused beside what is lit already")
     again = api.plan(network, existing=first)
     assert isinstance(again, Plan)
     assert again.design.cost_usd == pytest.approx(again.design.running_usd)

@@ -16,18 +16,24 @@ from tests.design import brute
 
 
 def cheapest(net, lines, paths, demands, states, most):
-    """Least cost of transponders and pairs with which every state can be lit; None where some state cannot."""
+    """Least cost of transponders and pairs with which every state can be lit; None where some state cannot.
+
+    What is lit already is spared its price; without `removable` it is lit when healthy, and its pairs always.
+    """
     choices = brute.options(net, paths)
     sites = sorted(net.sites)
     parts = sorted({budget.transponder for _, budget, *_ in choices})
     places = [(site, part) for site in sites for part in parts]
     fibers = list(net.fibers)
-    front = {(0,) * (len(places) + len(fibers))}
+    had = there(net, paths, places, fibers)
+    kept = net.topology.existing is not None and not net.topology.existing.removable
+    front = {had if kept else (0,) * (len(places) + len(fibers))}
+    stays = lit_already(net, choices) if kept else {}
     for state in states:
         front = _undominated(
             tuple(map(max, one, other))
             for one in front
-            for other in _lit(net, choices, demands, state, most, places, fibers)
+            for other in _lit(net, choices, demands, state, most, places, fibers, stays)
         )
         if not front:
             return None
@@ -35,23 +41,50 @@ def cheapest(net, lines, paths, demands, states, most):
 
     def price(needs):
         total = math.fsum(
-            cost.total(cost.end_items(net, *place, count)) for place, count in zip(places, needs, strict=False)
+            cost.total(cost.end_items(net, *place, count, min(count, was)))
+            for place, count, was in zip(places, needs, had, strict=False)
         )
-        for fiber, pairs in zip(fibers, needs[len(places) :], strict=True):
+        for fiber, pairs, was in zip(fibers, needs[len(places) :], had[len(places) :], strict=True):
             if pairs:
-                total += cost.total(cost.pair_items(net, line_of[fiber], pairs))
+                total += cost.total(cost.pair_items(net, line_of[fiber], pairs, min(pairs, was)))
                 total += cost.total(cost.build_items(net, fiber))
         return total
 
     return min(map(price, front))
 
 
-def _lit(net, choices, demands, state, most, places, fibers):
+def there(net, paths, places, fibers):
+    """Transponders by place and pairs by fiber that are there already."""
+    existing = net.topology.existing
+    if existing is None:
+        return (0,) * (len(places) + len(fibers))
+    ends = {path.route.fibers: path.route.ends for path in paths}
+    owned = [
+        sum(lit.count for lit in existing.wavelengths if site in ends[tuple(lit.route)] and lit.transponder == part)
+        + existing.transponders.get(site, {}).get(part, 0)
+        for site, part in places
+    ]
+    return (*owned, *(existing.fibers[fiber].pairs if fiber in existing.fibers else 0 for fiber in fibers))
+
+
+def lit_already(net, choices):
+    """Choice -> wavelengths of it that are lit already."""
+    return {
+        c: lit.count
+        for lit in net.topology.existing.wavelengths
+        for c, (path, budget, *_) in enumerate(choices)
+        if (path.route.fibers, budget.transponder, budget.mode) == (tuple(lit.route), lit.transponder, lit.mode)
+    }
+
+
+def _lit(net, choices, demands, state, most, places, fibers, stays):
     """Transponders by place and pairs by fiber of every way to light a state."""
     band = band_of(net).usable
     limits = [range(1 if state.breaks(path.route) else most + 1) for path, *_ in choices]
     found = set()
     for counts in product(*limits):
+        if state.healthy and any(counts[c] < count for c, count in stays.items()):
+            continue
         pairs = tuple(
             brute.bins_needed(
                 [w for n, (path, _, w, _) in zip(counts, choices, strict=True) if f in path.route.fibers

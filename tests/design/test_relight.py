@@ -18,6 +18,7 @@ from dcplan.design.result import Design, Infeasible
 from dcplan.design.solver import solve
 from dcplan.design.verify import verify
 from dcplan.design.ways import ways_of
+from dcplan.model.existing import Existing, ExistingFiber, ExistingWavelengths
 from dcplan.model.states import promised_states
 from tests.design import brute_relight, factory
 from tests.design.test_optimum import BAND, ONE, TWO, few_sites, meshes, two_sites
@@ -66,6 +67,25 @@ def test_few_sites(case, survive):
     net = factory.network(names, fibers, policy, BAND, modes=ONE, price=60_000.0)
     demands = [factory.demand(net, f"d{i}", a, b, x) for i, ((a, b), x) in enumerate(asked)]
     same_as_brute(net, factory.lightpaths(net)[:7], demands, 2)
+
+
+@settings(FEW, max_examples=4)
+@given(few_sites(("a", "b", "c")), st.booleans(), st.integers(0, 2))
+def test_what_is_lit_already_is_kept_or_taken_out_and_tuned_in_failures(case, removable, spare):
+    names, fibers, asked = case
+    policy = {"scheme": "relight", "survive": ["any-fiber"], "routes": 2}
+    net = factory.network(names, fibers, policy, BAND, modes=ONE, price=60_000.0)
+    first = next(iter(fibers))
+    lit = ExistingWavelengths(route=[first], transponder="tx", mode="fast", count=1)
+    there = Existing(
+        fibers={first: ExistingFiber(pairs=1)},
+        wavelengths=[lit],
+        transponders={"c": {"tx": spare}} if spare else {},
+        removable=removable,
+    )
+    net = replace(net, topology=net.topology.model_copy(update={"existing": there}))
+    demands = [factory.demand(net, f"d{i}", a, b, x) for i, ((a, b), x) in enumerate(asked)]
+    same_as_brute(net, factory.lightpaths(net)[:6], demands, 2)
 
 
 @settings(FEW, max_examples=4)

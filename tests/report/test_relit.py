@@ -59,3 +59,28 @@ def test_what_changed_from_reroute(network: Network, plan: Plan) -> None:
     said = diff.render(diff.diff(plain, plan), "text", 160)
     assert "800zr+ at lincoln" in said
     assert "fiber west" in said
+
+
+def test_what_relight_lit_is_enough_and_grows(network: Network, plan: Plan, tmp_path: Path) -> None:
+    """Beside its own plan, spare transponders with it, nothing is bought; later periods keep both."""
+    again = api.plan(network, existing=plan)
+    assert isinstance(again, Plan)
+    assert again.existing is not None
+    assert again.existing.transponders == {"ames": {"800zr+": 1}, "lincoln": {"800zr+": 2}, "omaha": {"800zr+": 2}}
+    assert again.design.cost_usd == pytest.approx(plan.design.running_usd)
+    assert [(one.count, one.existing) for one in again.design.owned] == [
+        (one.count, one.count) for one in plan.design.owned
+    ]
+    assert api.verify(network, again) == ()
+    file = tmp_path / "grown.yaml"
+    years = "years: 6, periods: [{name: now, after_years: 0}, {name: later, after_years: 3, demand_percent: 260}]"
+    file.write_text(FILE.read_text(encoding="utf-8").replace("scheme: relight", f"scheme: relight, {years}"))
+    later = api.load(file)
+    grown = api.plan(later)
+    assert isinstance(grown, Plan)
+    assert api.verify(later, grown) == ()
+    first = {(one.site, one.transponder): one.count for one in plan.design.owned}
+    assert {(one.site, one.transponder): one.existing for one in grown.design.owned} == first
+    lost = replace(grown.design.owned[0], count=1, existing=1)
+    fewer = replace(grown, design=replace(grown.design, owned=(lost, *grown.design.owned[1:])))
+    assert any("at ames already, 1 are left" in fault for fault in api.verify(later, fewer))

@@ -183,6 +183,9 @@ def _alone(task: Task, state: int, slots: Mapping[FiberId, int]) -> Task:
 def _owned(problem: Problem, lits: Sequence[Lit]) -> tuple[Owned, ...]:
     stood = stock(problem)
     most = [max(each) for each in zip(*(stood.taken(lit.counts) for lit in lits), strict=True)]
-    return tuple(
-        Owned(site, part, round(count)) for (site, part), count in zip(stood.places, most, strict=True) if count
-    )
+    owned = []
+    for (site, part), in_use, there in zip(stood.places, most, stood.there, strict=True):
+        count = max(round(in_use), there if stood.kept else 0)
+        if count:
+            owned.append(Owned(site, part, count, min(count, there)))
+    return tuple(owned)

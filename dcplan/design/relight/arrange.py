@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.check import StateCheck
@@ -121,16 +122,21 @@ def _with_modules(problem: Problem, found: Found, state: int, counts: Sequence[i
 def _placed(problem: Problem, found: Found, counts: Sequence[int], healthy: Lit | None) -> tuple[Channel, ...] | Misfit:
     if healthy is None:
         return assign(problem, counts, found.pairs)
-    still = {
-        (problem.lightpaths[choice.lightpath].id, choice.part, choice.mode): count
-        for choice, count in zip(problem.choices, counts, strict=True)
-    }
+    kinds = [(problem.lightpaths[choice.lightpath].id, choice.part, choice.mode) for choice in problem.choices]
+    still: Counter[tuple[str, str, str]] = Counter()
+    for kind, count in zip(kinds, counts, strict=True):
+        still[kind] += count
     stay: list[Channel] = []
     for channel in healthy.channels:
         kind = (channel.lightpath, channel.transponder, channel.mode)
         if still[kind] > 0:
             still[kind] -= 1
             stay.append(channel)
-    beside = [still[problem.lightpaths[choice.lightpath].id, choice.part, choice.mode] for choice in problem.choices]
+    beside = []
+    for kind, count in zip(kinds, counts, strict=True):
+        beside.append(min(count, still[kind]))
+        still[kind] -= beside[-1]
     channels = assign(problem, beside, found.pairs, stay)
-    return assign(problem, counts, found.pairs) if isinstance(channels, Misfit) else channels
+    if not isinstance(channels, Misfit):
+        return channels
+    return assign(replace(problem, places={}), counts, found.pairs)  # in a failure nothing must stay where it stood

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design.formulation import USD, Bought, buy_fibers, carry, leasing, opening, spectrum
+from dcplan.design.holes import holes
 from dcplan.design.program import Program
 from dcplan.design.relight.stock import Stock, stock
 
@@ -27,6 +28,8 @@ class Purchase:
     """Choice -> modules of a circuit."""
     pairs: Mapping[FiberId, int]
     opened: Mapping[FiberId, int]
+    spared: Mapping[int, int]
+    """Column of what may be there already -> the column of how much of it is, at less cost."""
 
     @property
     def useful(self) -> tuple[int, ...]:
@@ -49,19 +52,39 @@ def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
 
 
 def things(program: Program, problem: Problem, stood: Stock) -> Purchase:
-    """Integer transponders m per place, modules of circuits, lit pairs p per fiber, opened routes and circuits."""
-    most = [sum(problem.choices[j].most for j in users) for users in stood.users]
+    """Integer transponders m per place, modules of circuits, lit pairs p per fiber, opened routes and circuits.
+
+    Of transponders that are there already, s ≤ m are spared their price.
+    """
     owned = tuple(
-        program.column(f"m{i}", usd * USD, upper, integer=True)
-        for i, (usd, upper) in enumerate(zip(stood.usd, most, strict=True))
+        program.column(
+            f"m{i}",
+            usd * USD,
+            max(there, sum(problem.choices[j].most for j in users)),
+            there if stood.kept else 0,
+            integer=True,
+        )
+        for i, (usd, users, there) in enumerate(zip(stood.usd, stood.users, stood.there, strict=True))
     )
+    spared = {column: _spared(program, stood, i, column) for i, column in enumerate(owned) if stood.there[i]}
     modules = {
         j: program.column(f"n{j}", choice.usd * USD, choice.most, choice.least, integer=True)
         for j, choice in enumerate(problem.choices)
         if not choice.slots
     }
     pairs, opened = buy_fibers(program, problem)
-    return Purchase(owned, modules, pairs, opened)
+    named = {column.name: i for i, column in enumerate(program.columns)}
+    spared |= {pairs[fiber]: named[f"k{i}"] for i, fiber in enumerate(problem.fibers) if fiber in problem.pairs_lit}
+    return Purchase(owned, modules, pairs, opened, spared)
+
+
+def _spared(program: Program, stood: Stock, place: int, owned: int) -> int:
+    there = stood.there[place]
+    least = there if stood.kept else 0
+    column = program.column(f"s{place}", -stood.saved_usd[place] * USD, there, least, integer=True)
+    if not stood.kept:
+        program.row(f"spared{place}", {column: 1.0, owned: -1.0}, upper=0)
+    return column
 
 
 def light(
@@ -69,17 +92,22 @@ def light(
 ) -> Bought:
     """Integer wavelengths n per surviving choice of one state, within the transponders and the spectrum that are there.
 
+    What is lit already and stays is lit when healthy; in a failure its transponders are retuned as others are.
     Per place: Σ n over the wavelengths that end there ≤ transponders owned. Per fiber: the rows of `spectrum`.
     """
-    alive = set(problem.alive(problem.states[state]))
+    about = problem.states[state]
+    alive = set(problem.alive(about))
     lit = {}
     for j in stood.glass:
         choice = problem.choices[j]
-        lit[j] = program.column(f"n{j}k{state}", 0.0, choice.most if choice.lightpath in alive else 0, integer=True)
+        most = choice.most if choice.lightpath in alive else 0
+        lit[j] = program.column(f"n{j}k{state}", 0.0, most, choice.least if about.healthy else 0, integer=True)
     for i, users in enumerate(stood.users):
         program.row(f"stock{i}k{state}", {lit[j]: 1.0 for j in users} | {bought.owned[i]: -1.0}, upper=0)
     columns = columns_of(problem, bought, lit)
     spectrum(program, problem, columns, slots, f"k{state}")
+    if about.healthy:
+        holes(program, problem, columns)
     return columns
 
 

@@ -13,7 +13,7 @@ from dcplan.design.spectrum import least_pairs
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from dcplan.design.cutting import Task
     from dcplan.design.limits import Until
@@ -68,7 +68,16 @@ class Search:
 
     def price(self, bought: Sequence[float]) -> float:
         """What a purchase costs [thousand US$]."""
-        return sum(column.cost * value for column, value in zip(self.columns, bought, strict=True))
+        return sum(column.cost * value for column, value in zip(self.columns, bought, strict=True)) + sum(
+            old.cost * min(value, old.upper) for old, value in self.spared(bought)
+        )
+
+    def spared(self, bought: Sequence[float]) -> Iterator[tuple[Column, float]]:
+        """Of a purchase, what may be there already: the column of that, and how much is bought of it."""
+        every, spared = self.master.pool.whole.columns, self.master.bought.spared
+        for i, value in zip(self.master.bought.columns, bought, strict=True):
+            if i in spared:
+                yield every[spared[i]], value
 
     @property
     def columns(self) -> list[Column]:
@@ -176,6 +185,8 @@ def warm(found: Search) -> list[float] | None:
             values[column] = float(count)
     for i, value in zip(found.master.bought.columns, found.bought, strict=True):  # circuits that are lost too
         values[i] = value
+        if (old := found.master.bought.spared.get(i)) is not None:
+            values[old] = min(value, program.columns[old].upper)
     for row in program.rows if found.task.problem.band.guard else ():
         if row.name.startswith("used"):
             width = next(i for i, value in row.terms.items() if value < 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dcplan.design.existing import counts
+from dcplan.design.existing import counts, removable, transponders_at
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -44,10 +44,24 @@ def faults(network: Network, paths: Mapping[str, Lightpath], states: Sequence[St
     stock = Counter({(one.site, one.transponder): one.count for one in design.owned})
     if len(stock) != len(design.owned) or any(one.count < 1 for one in design.owned):
         yield "transponders of a site are listed twice, or there are none of them"
+    yield from _stayed(network, design)
     yield from _stocked(network, paths, HEALTHY.name, design.wavelengths, stock)
     for state, lit in zip(failures, design.relit, strict=True):
         yield from _stocked(network, paths, state.name, lit.wavelengths, stock)
         yield from (f"{state.name}: {fault}" for fault in _lit(network, paths, state, lit, design))
+
+
+def _stayed(network: Network, design: Design) -> Iterator[str]:
+    """Transponders that are said to have been there were; without `removable` all of them are there still."""
+    there = transponders_at(network)
+    for one in design.owned:
+        was = there.get((one.site, one.transponder), 0)
+        if one.existing != min(one.count, was):
+            yield f"{one.existing} of {one.count} × {one.transponder} at {one.site} are said to be there, {was} are"
+    owned = {(one.site, one.transponder): one.count for one in design.owned}
+    for (site, part), was in there.items() if not removable(network) else ():
+        if owned.get((site, part), 0) < was:
+            yield f"{was} × {part} are at {site} already, {owned.get((site, part), 0)} are left"
 
 
 def _lit(network: Network, paths: Mapping[str, Lightpath], state: State, lit: Relit, design: Design) -> Iterator[str]:

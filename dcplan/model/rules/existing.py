@@ -36,7 +36,7 @@ FIBER = Rule(
     "DCP214",
     "unknown-existing-fiber",
     Severity.ERROR,
-    "What is lit or leased already runs on fibers and circuits of the file.",
+    "What is lit or leased already runs on fibers and circuits of the file; spare transponders stand at its sites.",
     _but("{north: {pairs: 2}}", "{nroth: {pairs: 2}}"),
     adding(_LIT),
 )
@@ -109,6 +109,7 @@ def unknown(network: Network) -> Iterator[Fault]:
                 yield _no_fiber(network, (*at, "route", place), name)
         yield from _no_mode(network, at, lit)
     yield from _no_circuit(network, existing)
+    yield from _no_spare(network, existing)
 
 
 def _no_circuit(network: Network, existing: Existing) -> Iterator[Fault]:
@@ -122,6 +123,19 @@ def _no_circuit(network: Network, existing: Existing) -> Iterator[Fault]:
             if module not in known:
                 hint = did_you_mean(module, known, f"its modules: {', '.join(known)}")
                 yield MODE, ("existing", "circuits", name, module), f"circuit `{name}` has no module `{module}`", hint
+
+
+def _no_spare(network: Network, existing: Existing) -> Iterator[Fault]:
+    known = {**network.catalog.transponders, **network.catalog.appliances}
+    for site, parts in existing.transponders.items():
+        at: Loc = ("existing", "transponders", site)
+        if site not in network.sites:
+            hint = did_you_mean(site, network.sites, "the names stand under `sites`")
+            yield FIBER, at, f"there is no site `{site}`", hint
+        for part in parts:
+            if part not in known:
+                hint = did_you_mean(part, known, "`dcplan catalog transponders` lists all")
+                yield MODE, (*at, part), f"there is no transponder `{part}`", hint
 
 
 def _no_fiber(network: Network, at: Loc, name: str) -> Fault:

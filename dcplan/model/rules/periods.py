@@ -42,7 +42,7 @@ PRICED = Rule(
     "not-in-periods",
     Severity.ERROR,
     "The price of traffic on a circuit (`usd_per_gbps`) is for the whole horizon and cannot be shared out over"
-    " periods; and scheme `relight` is not planned around what an earlier period lit.",
+    " periods.",
     adding(_GROWING + _LEASED.replace("}}}", "}}, usd_per_gbps: 5}")),
     adding(_GROWING + _LEASED),
 )
@@ -52,10 +52,6 @@ RULES = (ORDER, PRICED)
 def check(network: Network) -> list[Finding]:
     """Periods that do not follow one another, and what they cannot be priced with."""
     found = [Finding(ORDER, network.document.locate(loc), what, hint) for loc, what, hint in _order(network)]
-    if network.policy.periods and network.policy.scheme == "relight":
-        span = network.document.locate(("policy", "periods"))
-        message = "scheme `relight` is not planned around what an earlier period lit"
-        found.append(Finding(PRICED, span, message, "use scheme `reroute`"))
     if network.policy.periods:
         found += [
             Finding(

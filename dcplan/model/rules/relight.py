@@ -1,4 +1,4 @@
-"""Codes 228 and 229: what scheme relight cannot be planned with."""
+"""Codes 228 and 229: what goes with scheme relight only, and what it cannot be planned with."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ONE_ROUTE = with_change("gbps: 400", "gbps: 400, max_paths: 1")
 
 EXISTING = Rule(
     "DCP228",
-    "relight-existing",
+    "spare-without-relight",
     Severity.ERROR,
-    "Scheme `relight` buys transponders by site and tunes them to other fibers in a failure; it is not planned around"
-    " what is lit already. Leave out `existing`, or use scheme `reroute`.",
-    adding("existing: {fibers: {north: {pairs: 1}}}\npolicy: {scheme: relight}\n"),
-    adding("existing: {fibers: {north: {pairs: 1}}}\npolicy: {scheme: reroute}\n"),
+    "Spare transponders (`existing.transponders`) serve in failures, when scheme `relight` tunes them to a fiber; the"
+    " other schemes light nothing in a failure and have no use for them.",
+    adding("existing: {transponders: {papillion: {800zr: 2}}}\npolicy: {scheme: reroute}\n"),
+    adding("existing: {transponders: {papillion: {800zr: 2}}}\npolicy: {scheme: relight}\n"),
 )
 FEW_ROUTES = Rule(
     "DCP229",
@@ -36,15 +36,16 @@ RULES = (EXISTING, FEW_ROUTES)
 
 
 def check(network: Network) -> list[Finding]:
-    """What is lit already, and demands on few routes, under scheme relight."""
-    return [*_existing(network), *_few_routes(network)] if network.policy.scheme == "relight" else []
+    """Spare transponders without scheme relight, and demands on few routes under it."""
+    return list(_few_routes(network) if network.policy.scheme == "relight" else _spare(network))
 
 
-def _existing(network: Network) -> Iterator[Finding]:
-    if network.topology.existing is not None:
-        span = network.document.locate(("policy", "scheme"))
-        message = "scheme `relight` is not planned around what is lit already"
-        yield Finding(EXISTING, span, message, "leave out `existing`, or use scheme `reroute`")
+def _spare(network: Network) -> Iterator[Finding]:
+    existing = network.topology.existing
+    if existing is not None and existing.transponders:
+        span = network.document.locate(("existing", "transponders"), of_key=True)
+        message = f"spare transponders are of no use under scheme `{network.policy.scheme}`"
+        yield Finding(EXISTING, span, message, "leave them out, or use scheme `relight`")
 
 
 def _few_routes(network: Network) -> Iterator[Finding]:
