@@ -71,9 +71,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
         say=options.progress or (lambda _: None),
     )
     if made.network.policy.scheme == "relight":
-        if few.ways:
-            raise UsageError("max_paths does not go with scheme relight: leave one of them out")
-        return _retuned(task, notes, whole=whole)
+        return _retuned(replace(task, few=few), notes, whole=whole)
     if whole:
         program, bought = master(made, whole_slots(made))
         both = {d: ways[d] for d in sorted(made.protected)}
@@ -100,7 +98,7 @@ def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infe
     """Under relight: what is bought once, and what each state lights, or each of those that shaped the answer."""
     made, slots = task.problem, [whole_slots(task.problem)] * len(task.problem.states)
     if whole:
-        return Audit(*_written_out(made, write_all(made, slots, task.ways)[0], task.ways), notes)
+        return Audit(*_written_out(made, write_all(made, slots, task.ways, task.few)[0], task.ways), notes)
     found = search(task, slots)
     if found is None:
         return why_not(task, slots, late=bool(task.ways), repaired=False)

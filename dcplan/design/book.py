@@ -83,7 +83,8 @@ def _relit(problem: Problem, ways: Mapping[int, Sequence[Way]]) -> Book:
     once = purchase(program, problem, stood)
     states = range(len(problem.states))
     lit = [light(program, problem, stood, once, k, slots) for k in states]
-    in_file_order(program, problem, lit[0], slots, ways)
+    if not counted(problem):
+        in_file_order(program, problem, lit[0], slots, ways)
     owned = dict(zip(stood.places, once.owned, strict=True))
     by_state = {problem.states[k].name: lit[k] for k in states}
     return Book(problem, ways, program, lit[0], pair_capacity_gbps(problem), owned, by_state)

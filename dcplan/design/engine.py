@@ -122,8 +122,6 @@ def _countable(network: Network, demands: Sequence[Demand]) -> None:
     """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
     if not any(demand.max_paths for demand in demands):
         return
-    if network.policy.scheme == "relight":
-        raise SolverError("max_paths does not go with scheme relight: leave one of them out")
     if any(demand.protected for demand in demands) and any(
         demand.max_paths for demand in demands if not demand.protected
     ):
@@ -163,6 +161,7 @@ def _result(
 ) -> Design | Infeasible:
     if task.problem.network.policy.scheme == "relight":
         fixed = _without_retuning(task, lightpaths)
+        task = counting(task, listed)
         task = held(listed, task, fixed.late) if fixed and fixed.late else task
         found = relit(task, partial(held, listed), fixed, lightpaths, demands)
         cut_short = capped(task, listed)

@@ -7,6 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dcplan.design.conflict import Tried, explain
+from dcplan.design.few import NOBODY
+from dcplan.design.few_reason import too_few
+from dcplan.design.few_routes import Lit as LitInState
+from dcplan.design.few_routes import picks
 from dcplan.design.formulation import whole_slots
 from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
 from dcplan.design.relight.known import NothingYetError
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from dcplan.design.problem import Problem
     from dcplan.design.relight.master import Master
     from dcplan.design.result import Channel, Infeasible, Routing
+    from dcplan.design.routing import Routes
+    from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
 
 REPAIRS = 40
@@ -90,7 +96,7 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
             task.say(f"channels of {problem.states[lits.state].name} do not fit on {lits.fiber}, searching again")
             slots[lits.state] = lits.slots
             continue
-        routing = route_states(problem, task.ways, lits[0].counts, relit=[lit.counts for lit in lits])
+        routing = _routed(task, lits)
         late = [d for d in too_late(problem, routing) if d not in task.ways]
         if not late:
             return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
@@ -114,6 +120,17 @@ def _searched(
         if fixed is None or before is None:
             raise
         return None
+
+
+def _routed(task: Task, lits: Sequence[Lit]) -> tuple[Routing, ...]:
+    """The traffic of every state on what is lit in it, counted demands on few routes."""
+    problem = task.problem
+
+    def few(k: int, healthy: Mapping[int, Routes]) -> Mapping[int, Sequence[Way]]:
+        return picks(LitInState(problem, task.ways, task.few, lits[k].counts, task.until), k, healthy)
+
+    held = few if task.few.ways else None
+    return route_states(problem, task.ways, lits[0].counts, held, relit=[lit.counts for lit in lits])
 
 
 def _held(hold: Callable[[Task, Sequence[int]], Task], task: Task, late: Sequence[int]) -> Task:
@@ -162,11 +179,14 @@ def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs
 def why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:
     """The first state that cannot be lit whatever is bought: each can be looked at by itself, since stock is free."""
     problem, stood = task.problem, stock(task.problem)
+    free = replace(task, few=NOBODY)
     nothing = [0.0] * len(StateProgram(task, stood, 0, slots[0]).bought.columns)
     for k in range(len(problem.states)):
         until = task.until.extended(AT_LEAST_S)
-        if StateProgram(task, stood, k, slots[k]).grown(nothing, until) is None:
-            return explain(_alone(task, k, slots[k]), Tried(late=late, repaired=repaired))
+        if StateProgram(free, stood, k, slots[k]).grown(nothing, until) is None:
+            return explain(_alone(free, k, slots[k]), Tried(late=late, repaired=repaired))
+    if task.few.ways:
+        return too_few(task)
     raise SolverError("each state can be lit by itself, all together cannot: time ran out, allow more")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.check import StateCheck
+from dcplan.design.relight.known import carries
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
 from dcplan.design.spectrum import Misfit, assign, used_slots
@@ -95,7 +96,7 @@ def _counts(
             count if choice.lightpath in alive else 0
             for choice, count in zip(task.problem.choices, healthy.counts, strict=True)
         )
-        if not check.broken(left, [state], 1):
+        if carries(task, check, state, left):
             return left
     return _lit_anew(task, found, state, slots, healthy) or found.counts[state]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.formulation import USD, Bought, buy_fibers, carry, leasing, opening, spectrum
+from dcplan.design.few import NOBODY, Few, write_in_few
+from dcplan.design.formulation import USD, Bought, buy_fibers, leasing, opening, spectrum
 from dcplan.design.holes import holes
 from dcplan.design.program import Program
 from dcplan.design.relight.stock import Stock, stock
@@ -118,12 +119,15 @@ def columns_of(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bo
 
 
 def whole(
-    problem: Problem, slots: Sequence[Mapping[FiberId, int]], ways: Mapping[int, Sequence[Way]]
+    problem: Problem,
+    slots: Sequence[Mapping[FiberId, int]],
+    ways: Mapping[int, Sequence[Way]],
+    few: Few = NOBODY,
 ) -> tuple[Program, Purchase]:
     """The whole ILP of relight, every state written out: the model of record that the search is tested against."""
     program, stood = Program(), stock(problem)
     bought = purchase(program, problem, stood)
     for k in range(len(problem.states)):
         lit = light(program, problem, stood, bought, k, slots[k])
-        carry(program, problem, lit, k, ways)
+        write_in_few(program, problem, lit, ways, few, k)
     return program, bought

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
+from dcplan.design.few_routes import Lit, pick
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.solver import relative_gap
@@ -15,10 +16,12 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from dcplan.design.check import StateCheck
     from dcplan.design.cutting import Task
+    from dcplan.design.few_routes import Lit, pick
     from dcplan.design.limits import Until
     from dcplan.design.program import Column
-    from dcplan.design.relight.master import Master
+from dcplan.design.relight.master import Master
 
 LAST_S = 10.0
 """Longest time for making some answer when time ran out [s]."""
@@ -132,10 +135,17 @@ def _carried(
             return lit
     if state in master.states and values:
         lit = tuple(round(count) for count in counts_of(master, state, values))
-        if within(found, state, lit, bought) and not master.check.broken(lit, [state], 1):
+        if within(found, state, lit, bought) and carries(found.task, master.check, state, lit):
             return _remember(found, state, lit)
     fresh = found.program(state).carried(bought, until)
     return None if fresh is None else _remember(found, state, fresh)
+
+
+def carries(task: Task, check: StateCheck, state: int, lit: Sequence[int]) -> bool:
+    """Wavelengths carry a state, and the counted demands on few routes."""
+    if check.broken(lit, [state], 1):
+        return False
+    return not task.few.ways or pick(Lit(task.problem, task.ways, task.few, lit, task.until), state, {}) is not None
 
 
 def within(found: Search, state: int, lit: Sequence[int], bought: Sequence[float]) -> bool:

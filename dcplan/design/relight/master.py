@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.check import StateCheck
 from dcplan.design.cutting import Task
+from dcplan.design.few import write_in_few
 from dcplan.design.formulation import whole_slots
 from dcplan.design.order import in_file_order, twins
 from dcplan.design.program import Program
@@ -65,7 +66,7 @@ def start(task: Task, slots: Sequence[Mapping[FiberId, int]], *, rounding: bool 
     bought = purchase(program, problem, stood)
     whole = whole_slots(problem)
     if rounding and all(dict(mine) == whole for mine in slots):
-        in_file_order(program, problem, columns_of(problem, bought, {}), whole, task.ways)
+        in_file_order(program, problem, columns_of(problem, bought, {}), whole, {**task.ways, **task.few.ways})
     shores, check = Shores(problem, stood), StateCheck(problem, task.ways, rerouting=False)
     projected = tuple(Projected(shores, check, k, slots[k], rounding=rounding) for k in range(len(problem.states)))
     return Master(
@@ -84,7 +85,7 @@ def again(before: Master, task: Task, slots: Sequence[Mapping[FiberId, int]]) ->
 
 
 def _order(task: Task) -> list[tuple[FiberId, FiberId]]:
-    return twins(task.problem, whole_slots(task.problem), task.ways)
+    return twins(task.problem, whole_slots(task.problem), {**task.ways, **task.few.ways})
 
 
 def write(master: Master, states: Iterable[int]) -> None:
@@ -93,6 +94,8 @@ def write(master: Master, states: Iterable[int]) -> None:
     for k in states:
         apart = master.projected[k]
         columns = light(pool.whole, problem, master.stood, master.bought, k, master.slots[k])
+        if master.task.few.ways:  # how many routes traffic takes, no cut over wavelengths says
+            write_in_few(pool.whole, problem, columns, master.task.ways, master.task.few, k)
         pool.grown()
         master.states[k] = columns
         here = dict(zip(apart.lit.wavelengths, columns.wavelengths, strict=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
-from dcplan.design.relight.known import LAST_S, Search, enlarged, offer, rescue, states, warm, within
+from dcplan.design.relight.known import LAST_S, Search, carries, enlarged, offer, rescue, states, warm, within
 from dcplan.design.relight.master import Master, again, separate, start, write
 from dcplan.design.solver import relative_gap
 from dcplan.errors import SolverError
@@ -90,7 +90,9 @@ def search(
 def _begun(found: Search, bought: Sequence[float], counts: Sequence[tuple[int, ...]]) -> None:
     """Offer a purchase, with these wavelengths if they carry every state, else with others or with more."""
     check = found.master.check
-    if counts and all(within(found, k, lit, bought) and not check.broken(lit, [k], 1) for k, lit in enumerate(counts)):
+    if counts and all(
+        within(found, k, lit, bought) and carries(found.task, check, k, lit) for k, lit in enumerate(counts)
+    ):
         offer(found, bought, tuple(counts))
     elif counts and found.price(bought) < found.cost:
         enlarged(found, bought, (), (), found.until.extended(LAST_S))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.direct import solve_again
-from dcplan.design.formulation import carry
+from dcplan.design.few import write_in_few
 from dcplan.design.program import Program
 from dcplan.design.relight.block import light, purchase
 
@@ -36,7 +36,7 @@ class StateProgram:
         self.program = Program()
         self.bought = purchase(self.program, task.problem, stood)
         self.lit = light(self.program, task.problem, stood, self.bought, state, slots)
-        carry(self.program, task.problem, self.lit, state, task.ways)
+        write_in_few(self.program, task.problem, self.lit, task.ways, task.few, state)
         self._free = [replace(column, cost=0.0) for column in self.program.columns]
 
     def carried(self, bought: Sequence[float], until: Until) -> tuple[int, ...] | None:

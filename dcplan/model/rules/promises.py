@@ -74,8 +74,9 @@ RELIGHT = Rule(
     "DCP226",
     "relight-is-for-all",
     Severity.ERROR,
-    "With scheme `relight` every transponder may be retuned in a failure, whose traffic it carries; a job or demand"
-    " cannot keep to another scheme beside it.",
+    "Scheme `relight` plans one stock of transponders that any failure may retune, and what is retuned carries nothing"
+    " for seconds or minutes. A job or demand that cannot wait (`reroute`, `one-plus-one`) would need wavelengths that"
+    " no failure retunes; none are set apart. Plan all with `reroute`, or give up its promise with `none`.",
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one")),
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: none")),
 )
@@ -152,5 +153,5 @@ def _relight(network: Network) -> Iterator[Finding]:
     for section, name, about in asking(network):
         if network.policy.scheme == "relight" and about.scheme not in (None, "none"):
             span = network.document.locate((section, name, "scheme"))
-            message = f"{section[:-1]} `{name}` has scheme {about.scheme}, the network is relit as a whole"
+            message = f"{section[:-1]} `{name}` has scheme {about.scheme}, but any failure may retune what it rides on"
             yield Finding(RELIGHT, span, message, "leave it out, write none, or choose another `policy.scheme`")
