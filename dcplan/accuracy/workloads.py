@@ -24,6 +24,7 @@ CHOICES = (
     "cp_exchange",
     "cuda_graphs",
     "fp8_attention",
+    "flash_attention",
     "token_dispatcher",
     "recompute_modules",
     "grad_reduce_in_fp32",

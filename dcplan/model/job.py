@@ -61,6 +61,9 @@ class ParallelismPlan(Strict):
     """Weights are kept and gathered in fp8 alone, without a copy in bf16; goes with precision fp8 (Megatron-LM)."""
     exp_avg_dtype: Literal["fp32", "bf16", "fp8"] = "fp32"
     """What both moments of Adam are kept in (Megatron-LM, precision-aware optimizer)."""
+    flash_attention: Literal[2, 3] = 3
+    """Generation of the kernel of the attention core: 3, FlashAttention-3 and what cuDNN had from the middle of 2024 on;
+    2 before, at two thirds of its rate. Tells where sequences are long."""
     fp8_attention: bool = False
     """The attention core multiplies in fp8 as well, where the job does (Megatron-LM, fp8_dot_product_attention)."""
     cuda_graphs: Literal["none", "router", "layer", "step"] = "none"

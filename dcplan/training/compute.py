@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Tile, Workload
 
-FLASH_EFFICIENCY = 0.75
-"""Rate of flash attention over that of large matrix products: about 640 TFLOP/s forward and 560 backward where those
-reach 750 to 800 on an H100 (FlashAttention-3, Shah et al. 2024, figures 5 and 6, from memory)."""
+FLASH_EFFICIENCY = {2: 0.5, 3: 0.75}
+"""Rate of flash attention over that of large matrix products, by generation: about 640 TFLOP/s forward and 560 backward
+with the third and 400 and 330 with the second where those reach 750 to 800 on an H100 (FlashAttention-3, Shah et al.
+2024, figures 5 and 6, from memory)."""
 MOE_FFN = 2048
 """Inner size of the experts that a calibration's moe_efficiency is for."""
 FLASH_BACKWARD = 2.5
@@ -234,7 +235,7 @@ def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machin
     rate = machine.core_flops if tile.fp8_attention else machine.bf16_flops
     full = 2 * tokens * s * shapes.attention_width(model) / tile.tp / rate
     if machine.modern:
-        return full / 2 / FLASH_EFFICIENCY, 0.0
+        return full / 2 / FLASH_EFFICIENCY[tile.flash_attention], 0.0
     return full, 13 * tokens * s * model.heads / tile.tp
 
 

@@ -121,6 +121,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         cp_exchange=plan.cp_exchange,
         cuda_graphs=plan.cuda_graphs,
         token_dispatcher=plan.token_dispatcher,
+        flash_attention=plan.flash_attention,
         fp8_attention=plan.fp8_attention,
         recompute_modules=tuple(sorted(set(plan.recompute_modules))),
         grad_reduce_in_fp32=plan.grad_reduce_in_fp32,

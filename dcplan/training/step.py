@@ -153,6 +153,7 @@ class Tile(NamedTuple):
     cp_exchange: str
     cuda_graphs: str
     fp8_attention: bool
+    flash_attention: int
     token_dispatcher: str | None
     recompute_modules: tuple[str, ...]
     grad_reduce_in_fp32: bool
@@ -196,6 +197,8 @@ class Layout:
     """Weights are kept in fp8 alone."""
     exp_avg_dtype: str = "fp32"
     """Moments of Adam: fp32, bf16 or fp8."""
+    flash_attention: int = 3
+    """Generation of the kernel of the attention core, where it is flash attention at all."""
     fp8_attention: bool = False
     """The attention core multiplies in fp8."""
     cuda_graphs: str = "none"

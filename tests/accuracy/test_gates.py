@@ -85,9 +85,8 @@ def test_calculon_is_farther_off_on_what_neither_was_fitted_on() -> None:
 def test_llama3_405b_mfu_within_4_points() -> None:
     for run in run_sets()["h100-llama3"].runs.values():
         assert run.mfu_percent is not None
-        if run.workload.sequence_length == 8192:
-            predicted = run.mfu_percent / (1 + relative_error(run))
-            assert predicted == pytest.approx(run.mfu_percent, abs=4)
+        predicted = run.mfu_percent / (1 + relative_error(run))
+        assert predicted == pytest.approx(run.mfu_percent, abs=4)
 
 
 def test_palm_loses_1_to_4_percent_between_pods() -> None:

@@ -32,6 +32,7 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
         "recompute": "flash attention recomputes its core by itself" if flash else None,
         "recompute_modules": _own_modules(plan, load),
         "cuda_graphs": _own_graphs(load),
+        "flash_attention": None if _flash(load) else "the software that was calibrated is older than flash attention",
         "fp8_attention": "the job multiplies in bf16" if load.precision == "bf16" else None,
     }
     return {key: why for key, why in reasons.items() if why}
