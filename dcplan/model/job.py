@@ -28,10 +28,12 @@ class ParallelismPlan(Strict):
     """Data parallel size; without it, what the others leave."""
     virtual_stages: Count = 1
     """Virtual stages per stage; more than 1 is the interleaved schedule."""
-    schedule: Literal["1f1b", "zb-h1", "zb-h2", "zbv", "dualpipe"] = "1f1b"
+    schedule: Literal["1f1b", "zb-h1", "zb-h2", "zbv", "v-half", "v-min", "dualpipe"] = "1f1b"
     """Pipeline schedule. zb-h1, zb-h2, zbv (Qi et al. 2024) and dualpipe (DeepSeek-V3) fill gaps with weight gradients.
     zb-h2 keeps nearly twice the activations, and its stages do not wait for each other's optimizer step; zbv folds two
-    pieces of the model onto a stage; dualpipe keeps weights twice and hides expert exchange behind compute."""
+    pieces of the model onto a stage, and so do v-half and v-min (Qi et al. 2024, Controllable Memory), which keep about
+    a half and a third of the activations and wait more; dualpipe keeps weights twice and hides expert exchange behind
+    compute."""
     expert_overlap: bool = False
     """Expert exchange of one microbatch runs behind the compute of another, in an interleaved schedule or without
     pipeline (Megatron-LM, DeepEP); dualpipe does so by itself."""
@@ -62,8 +64,8 @@ class ParallelismPlan(Strict):
     exp_avg_dtype: Literal["fp32", "bf16", "fp8"] = "fp32"
     """What both moments of Adam are kept in (Megatron-LM, precision-aware optimizer)."""
     flash_attention: Literal[2, 3] = 3
-    """Generation of the kernel of the attention core: 3, FlashAttention-3 and what cuDNN had from the middle of 2024 on;
-    2 before, at two thirds of its rate. Tells where sequences are long."""
+    """Generation of the kernel of the attention core: 3, FlashAttention-3 and cuDNN from the middle of 2024 on; 2
+    before, at two thirds of its rate. Tells where sequences are long."""
     fp8_attention: bool = False
     """The attention core multiplies in fp8 as well, where the job does (Megatron-LM, fp8_dot_product_attention)."""
     cuda_graphs: Literal["none", "router", "layer", "step"] = "none"

@@ -30,8 +30,8 @@ from dcplan.training.passes import repeated
 from dcplan.training.pipeline.in_flight import SAME, Way, hidden
 from dcplan.training.pipeline.line import by_speed, line, parameters_by_share, room
 from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline.schedules import folds, multiple, splits_backward
-from dcplan.training.pipeline.stages import Stage, idle_s, stages
+from dcplan.training.pipeline.schedules import CONTROLLED, folds, multiple, splits_backward
+from dcplan.training.pipeline.stages import Stage, hops_s, idle_s, stages
 from dcplan.training.remember import remembered
 from dcplan.training.site.collectives import group
 from dcplan.training.site.machine import machines
@@ -229,7 +229,9 @@ def replica_of(
         tied_s = tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
     terms = Terms(
         **repeated(layout, slowest),
-        pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1),
+        pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1)
+        if layout.schedule not in CONTROLLED
+        else hops_s(layout, kinds, slowest, _transfer_s(workload, layout, box, place)),
         bubble_s=idle_s(layout, kinds, slowest),
         dp_s=inside_s(layout, work, window) + tied_s,
         optimizer_s=optimizer_s(workload, layout, box, own),
@@ -308,6 +310,12 @@ def transfer_bytes(workload: Workload, layout: Layout) -> float:
     return 2 * layout.microbatch * workload.sequence_length * workload.model.hidden / (layout.cp * layout.tp)
 
 
+def _transfer_s(workload: Workload, layout: Layout, box: Machine, place: Place) -> float:
+    """One microbatch over a stage boundary inside a site [s]."""
+    over = group(box, 2, layout.tp * layout.cp * place.ranks)
+    return transfer_bytes(workload, layout) / over.ring + over.hop_s
+
+
 def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place, boundaries: int) -> float:
     """Exposed transfers over stage boundaries inside sites.
 
@@ -316,8 +324,7 @@ def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place,
     """
     if boundaries <= 0:
         return 0.0
-    over = group(box, 2, layout.tp * layout.cp * place.ranks)
-    one_s = transfer_bytes(workload, layout) / over.ring + over.hop_s
+    one_s = _transfer_s(workload, layout, box, place)
     if splits_backward(layout.schedule) or (box.modern and layout.virtual_stages > 1):
         return 2 * boundaries * one_s
     return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dcplan.training.pipeline.controlled import orders
+
 
 @dataclass(frozen=True)
 class Times:
@@ -110,6 +112,14 @@ def run(orders: list[list[Work]], stages: int, times: Times | list[Times], parts
                 progress = True
     assert all(at[device] == len(order) for device, order in enumerate(orders)), "the orders wait for each other"
     return result
+
+
+def controlled(schedule: str, p: int, m: int) -> list[list[Work]]:
+    """V-Half and V-Min as the product orders them; AMD Primus' own orders take as long, see test_schedules."""
+    return [
+        [Work(one.kind, 2 * p - 1 - device if one.piece else device, one.i) for one in order]
+        for device, order in enumerate(orders(schedule, p, m))
+    ]
 
 
 def one_f_one_b(p: int, m: int) -> list[list[Work]]:

@@ -31,6 +31,7 @@ PLANS = {
     "zb-h1": "tp: 8, cp: 2, pp: 16, schedule: zb-h1, recompute: full",
     "zb-h2": "tp: 8, cp: 2, pp: 16, schedule: zb-h2, recompute: full",
     "zbv": "tp: 8, cp: 2, pp: 16, schedule: zbv, recompute: full",
+    "v-half": "tp: 8, cp: 2, pp: 16, schedule: v-half, recompute: full",
     "dualpipe": "tp: 8, cp: 2, pp: 16, schedule: dualpipe, recompute: full",
     "offloaded": "tp: 8, cp: 2, pp: 16, optimizer_offload_percent: 60",
     "gathered": "tp: 8, cp: 2, pp: 16, cp_exchange: all-gather",

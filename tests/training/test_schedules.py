@@ -21,6 +21,24 @@ from dcplan.training.pipeline.schedules import (
 from . import schedule_orders as orders
 
 ALIKE = Times(1.0, 1.0, 1.0)
+CONTROLLED = ("v-half", "v-min")
+PRIMUS = [
+    ("v-half", 2, 6, (1, 1, 1), 18.5, 2),
+    ("v-half", 4, 8, (1, 1, 1), 26.5, 3),
+    ("v-half", 4, 8, (1, 1.3, 0.8), 29.3, 3),
+    ("v-half", 5, 20, (1, 0.9, 1.1), 65.25, 3),
+    ("v-half", 8, 32, (1, 1, 1), 104.5, 5),
+    ("v-half", 8, 32, (1, 1.5, 1), 139, 5),
+    ("v-half", 12, 24, (1, 1.3, 0.8), 100.1, 7),
+    ("v-min", 3, 6, (1, 1, 1), 20.5, 2),
+    ("v-min", 4, 16, (1, 1.3, 0.8), 67.3, 2),
+    ("v-min", 6, 24, (1, 0.9, 1.1), 80.15, 3),
+    ("v-min", 8, 32, (1, 1, 1), 109, 4),
+    ("v-min", 8, 32, (1, 1.5, 1), 158.5, 4),
+    ("v-min", 12, 24, (1, 1.3, 0.8), 114.8, 5),
+]
+"""Schedule, devices, microbatches, times -> span and microbatches held: orders of AMD Primus @fd1eeabb, zbv_greedy.py,
+each piece of work begun when its device is free and what it waits for has ended."""
 MAKE = {"1f1b": orders.one_f_one_b, "zb-h1": orders.zb_h1, "zb-h2": orders.zb_h2, "zbv": orders.zbv}
 
 
@@ -38,7 +56,9 @@ class Case:
         t = orders.Times(self.times.forward_s, self.times.inputs_s, self.times.weights_s, both)
         if schedule == "dualpipe":
             return orders.run(orders.dualpipe(self.p, self.m), self.p, t, 1)
-        parts = 2 if schedule == "zbv" else 1
+        parts = 2 if schedule in {"zbv", *CONTROLLED} else 1
+        if schedule in CONTROLLED:
+            return orders.run(orders.controlled(schedule, self.p, self.m), 2 * self.p, t, parts)
         return orders.run(MAKE[schedule](self.p, self.m), parts * self.p, t, parts)
 
 
@@ -70,6 +90,32 @@ def test_zb_h2_is_exact_where_stages_do_not_wait_for_each_others_optimizer(case:
 def test_zbv_is_exact(case: Case) -> None:
     found = case.m * case.whole + bubble_s("zbv", case.p, case.m, case.times)
     assert found == pytest.approx(case.run("zbv").makespan)
+
+
+@pytest.mark.parametrize("schedule", CONTROLLED)
+@given(case=cases("zbv"), rounds=st.integers(0, 3))
+def test_controlled_memory_is_exact_for_any_number_of_microbatches(schedule: str, case: Case, rounds: int) -> None:
+    """Far beyond three times the devices, where it is no longer run to the end."""
+    case = Case(case.p, case.m + rounds * case.p, case.times)
+    found = case.m * case.whole + bubble_s(schedule, case.p, case.m, case.times)
+    ran = case.run(schedule)
+    assert found == pytest.approx(ran.makespan)
+    assert in_flight(schedule, case.p, case.m) == pytest.approx(max(ran.most))
+
+
+@pytest.mark.parametrize(("schedule", "p", "m", "times", "span", "held"), PRIMUS)
+def test_controlled_memory_takes_as_long_as_the_orders_of_primus(
+    schedule: str, p: int, m: int, times: tuple[float, float, float], span: float, held: float
+) -> None:
+    assert m * sum(times) + bubble_s(schedule, p, m, Times(*times)) == pytest.approx(span)
+    assert in_flight(schedule, p, m) == held
+
+
+@pytest.mark.parametrize(("schedule", "part"), [("v-half", 1 / 2), ("v-min", 1 / 3)])
+def test_controlled_memory_is_half_and_a_third_of_a_long_pipeline(schedule: str, part: float) -> None:
+    for p in (8, 16, 24):
+        assert p * part <= in_flight(schedule, p, 4 * p) <= p * part + 2
+        assert bubble_s(schedule, p, 4 * p, ALIKE) > bubble_s("zbv", p, 4 * p, ALIKE)
 
 
 @given(cases("dualpipe"), st.floats(0.85, 1.0))
@@ -147,6 +193,8 @@ def test_what_cannot_run_is_said() -> None:
     assert too_few("1f1b", 8, 1) is None
     assert too_few("zbv", 8, 15) is None
     assert too_few("zbv", 8, 14) == "schedule zbv needs 15 microbatches on pp 8, a rank has 14"
+    assert too_few("v-min", 8, 15) is None
+    assert too_few("v-half", 8, 14) == "schedule v-half needs 15 microbatches on pp 8, a rank has 14"
     assert too_few("zb-h2", 4, 6) == "schedule zb-h2 needs 7 microbatches on pp 4, a rank has 6"
     assert "even number of microbatches" in (too_few("dualpipe", 4, 9) or "")
     assert too_few("dualpipe", 4, 8) is None

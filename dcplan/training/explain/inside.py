@@ -11,7 +11,8 @@ from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number
 from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.passes import pairs_of
 from dcplan.training.pipeline.one_f_one_b import span_s
-from dcplan.training.pipeline.schedules import copies, splits_backward
+from dcplan.training.pipeline.schedules import CONTROLLED, Times, bubble_s, copies, splits_backward
+from dcplan.training.pipeline.stages import hops_s, idle_s
 from dcplan.training.site.collectives import group
 from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.state import adam_traffic
@@ -26,6 +27,8 @@ BUBBLES = {
     "zb-h2": "(p − 1) × max(0, f + b − 2 × w, b − f)",
     "zbv": "max((p − 1) × b / 2, (p − 1) × (b − w), (max(f, b) + (p − 2) × w) / 2, "
     "(p − 1.5) × f − (p − 2) × b / 2, (p − 1.5) × f + b / 2 − (p − 1) × w)",
+    "v-half": "T − m × (f + b + w)",
+    "v-min": "T − m × (f + b + w)",
     "dualpipe": "max((p − 2) × f, (p / 2 − 2) × f + (p / 2 − 1) × b) + (p / 2 − 1) × max(0, b − w)",
 }
 """Schedule -> idle time of a device; see `schedules.bubble_s`."""
@@ -146,6 +149,12 @@ def transfers(of: Picture) -> Worked:
         Quantity("w", groups[i].ring, "bytes/s", "between neighbouring stages"),
         seconds("a", groups[i].hop_s, "latency of one transfer"),
     ]
+    if layout.schedule in CONTROLLED:
+        hop_s = size / groups[i].ring + groups[i].hop_s
+        idle = idle_s(layout, of.kinds, of.stage)
+        way = f"its order of work, each way to another device {1e3 * hop_s:.3g} ms: idle time of a device"
+        longer = seconds("T", idle + hops_s(layout, of.kinds, of.stage, hop_s), way)
+        return Worked("T − t", (longer, seconds("t", idle, "the same where no way takes time")))
     if hidden[i]:
         return Worked("2 × i × (z / w + a)", tuple(inputs))
     inputs += [
@@ -186,6 +195,11 @@ def bubble(of: Picture) -> Worked:
         seconds("b", (others - forward - weights) / (p - 1), f"gradients of inputs, {each}"),
         seconds("w", weights / (p - 1), f"gradients of weights, {each}"),
     )
+    if layout.schedule in CONTROLLED:
+        found = Times(*(one.value for one in inputs[1:]))
+        whole_s = bubble_s(layout.schedule, p, m, found) + m * (found.forward_s + found.inputs_s + found.weights_s)
+        order = "the order of work of the schedule, from its first piece to its last"
+        inputs = (*inputs[1:], number("m", m, "microbatches"), seconds("T", whole_s, order))
     if layout.schedule == "zb-h1":
         inputs = (*inputs, number("x", min(p - 1, max(0, p - m)), "microbatches that lack to fill the pipeline"))
     return Worked(BUBBLES[layout.schedule], inputs)

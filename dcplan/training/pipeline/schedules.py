@@ -5,7 +5,7 @@ weights, which nobody waits for and which fill gaps. Times are those of one micr
 f forward, b input gradients, w weight gradients [s]; p devices, m microbatches. Where devices differ, f, b and w are
 the mean of all but the slowest, so that for 1F1B the bubble is the sum over the others (Narayanan et al. 2021); with
 few microbatches and logits that weigh a third of a stage that is up to a tenth of the step too slow (zbv: or 6 % too
-fast), on average 1 or 2 %.
+fast), on average 1 or 2 %. V-Half and V-Min: see `controlled`.
 
 Sources: Qi, Wan, Huang, Lin: Zero Bubble Pipeline Parallelism (ICLR 2024), table 1 and section 4, and their ZB-V;
 DeepSeek-V3 technical report, table 2; orders of work as in AMD Primus (zbv_formatted) and deepseek-ai/DualPipe. The
@@ -16,9 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dcplan.training.pipeline import controlled
+
 EXCHANGE_CORES = 20 / 132
 """Streaming multiprocessors that run expert exchange beside compute, of those of an H800."""
-SCHEDULES = ("1f1b", "zb-h1", "zb-h2", "zbv", "dualpipe")
+SCHEDULES = ("1f1b", "zb-h1", "zb-h2", "zbv", "v-half", "v-min", "dualpipe")
+CONTROLLED = {"v-half", "v-min"}
+"""Those whose bubble has no formula: see `controlled`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,13 @@ def splits_backward(schedule: str) -> bool:
 
 
 def chunks(schedule: str) -> int:
-    """Pieces of the model on a device: ZBV folds a pipeline of 2p stages, device i has stage i and stage 2p−1−i."""
-    return 2 if schedule == "zbv" else 1
+    """Pieces of the model on a device: a V folds a pipeline of 2p stages, device i has stage i and stage 2p−1−i."""
+    return 2 if schedule in {"zbv", *CONTROLLED} else 1
 
 
 def folds(schedule: str) -> bool:
     """First and last stage of the model lie on the same device."""
-    return schedule in {"zbv", "dualpipe"}
+    return schedule in {"zbv", "dualpipe", *CONTROLLED}
 
 
 def copies(schedule: str) -> int:
@@ -52,8 +56,10 @@ def copies(schedule: str) -> int:
 
 
 def least_microbatches(schedule: str, p: int) -> int:
-    """Fewer do not fill the pipeline as the schedule has it: zb-h2 and zbv 2p−1, dualpipe 2p."""
-    return {"zb-h2": 2 * p - 1, "zbv": 2 * p - 1, "dualpipe": 2 * p}.get(schedule, 1)
+    """Fewer do not fill the pipeline as the schedule has it: zb-h2 and those that are a V 2p−1, dualpipe 2p."""
+    if schedule in {"zb-h2", "zbv", *CONTROLLED}:
+        return 2 * p - 1
+    return 2 * p if schedule == "dualpipe" else 1
 
 
 def multiple(schedule: str, p: int, v: int) -> int:
@@ -61,11 +67,14 @@ def multiple(schedule: str, p: int, v: int) -> int:
     return p if v > 1 else 2 if schedule == "dualpipe" else 1
 
 
-def in_flight(schedule: str, p: int, m: int) -> int:
+def in_flight(schedule: str, p: int, m: int) -> float:
     """Microbatches whose activations each device holds, from forward to gradients of weights.
 
-    zb-h1 p, zb-h2 2p−1, zbv p (2p halves), dualpipe p+1; never more than m. 1F1B differs by stage: see `memory`.
+    zb-h1 p, zb-h2 2p−1, zbv p (2p halves), v-half and v-min about p/2 + 1 and p/3 + 2 (see `controlled.held`), dualpipe
+    p+1; never more than m. 1F1B differs by stage: see `memory`.
     """
+    if schedule in CONTROLLED:
+        return min(m, controlled.held(schedule, p, least_microbatches(schedule, p)) / 2)
     return min(m, {"zb-h2": 2 * p - 1, "dualpipe": p + 1}.get(schedule, p))
 
 
@@ -78,10 +87,13 @@ def bubble_s(schedule: str, p: int, m: int, times: Times) -> float:
     not wait for each other: the global norm is checked afterwards (paper, section 4)
     zbv: max of n b/2, n (b−w), (max(f, b) + (n−1) w)/2, (n−½) f − (n−1) b/2 and (n−½) f + b/2 − n w, n = p−1; that is
     (p−1) f/2 where all are alike, since here the optimizer waits for all stages
+    v-half, v-min: no formula; see `controlled.bubble_s`
     dualpipe: max(2 n f, (n−1) f + n b) + n max(0, b−w), n = p/2−1; n (f&b + b − 2w) in the report, the same for f = b.
     """
     f, b, w = times.forward_s, times.inputs_s, times.weights_s
     n = p - 1
+    if schedule in CONTROLLED:
+        return controlled.bubble_s(schedule, p, m, f, b, w)
     if schedule == "1f1b":
         return n * (f + b + w)
     if schedule == "zb-h1":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
 from dcplan.training.compute import Cost, Costs, Pass, costs
-from dcplan.training.pipeline import schedules
+from dcplan.training.pipeline import controlled, schedules
 from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
@@ -217,15 +217,27 @@ def bubble_s(all_stages_s: float, slowest_s: float, virtual_stages: int) -> floa
 
 def idle_s(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> float:
     """Idle time of the slowest stage in a step [s]: `bubble_s` for 1F1B and interleaved, else that of `schedules`."""
-    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
     if layout.schedule == "1f1b":
+        whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
         return bubble_s(whole_s, slowest.total_s, layout.virtual_stages)
+    return schedules.bubble_s(layout.schedule, layout.pp, layout.microbatches, times_of(layout, kinds, slowest))
+
+
+def hops_s(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage, hop_s: float) -> float:
+    """What way from device to device adds to a step where memory is controlled, see `controlled.bubble_s` [s]."""
+    p, m, times = layout.pp, layout.microbatches, times_of(layout, kinds, slowest)
+    each = (times.forward_s, times.inputs_s, times.weights_s)
+    return controlled.bubble_s(layout.schedule, p, m, *each, hop_s) - controlled.bubble_s(layout.schedule, p, m, *each)
+
+
+def times_of(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> schedules.Times:
+    """One microbatch on a device, mean of all but the slowest."""
+    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
     others = layout.pp - 1
     forward_s = math.fsum(stage.forward.total_s * stage.stages for stage in kinds) - slowest.forward.total_s
     weights_s = math.fsum(stage.weights_s * stage.stages for stage in kinds) - slowest.weights_s
     inputs_s = whole_s - slowest.total_s - forward_s - weights_s
-    times = schedules.Times(forward_s / others, inputs_s / others, weights_s / others)
-    return schedules.bubble_s(layout.schedule, layout.pp, layout.microbatches, times)
+    return schedules.Times(forward_s / others, inputs_s / others, weights_s / others)
 
 
 def to_hide(delay_s: float, period_s: float) -> int:

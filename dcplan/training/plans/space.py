@@ -24,8 +24,8 @@ MOST_TP, MOST_CP, MOST_PP, MOST_EP, MOST_MICROBATCH = 64, 16, 128, 64, 8
 LEAST_TOKENS_PER_CP_RANK = 4096
 """Shorter pieces of a sequence are not worth a context parallel rank."""
 PINNED = {"cuda_graphs", "exp_avg_dtype", "flash_attention"}
-"""Keys that a search leaves as they are pinned: it would always take the fastest, which not every software has; and what
-a step teaches with moments of fewer bits is not known."""
+"""Keys that a search leaves as they are pinned: it would always take the fastest, which not every software has; and
+what a step teaches with moments of fewer bits is not known."""
 CHOICES = {
     key: tuple(value for value in get_args(field.annotation) if value not in OUTER_SYNC)
     for key, field in ParallelismPlan.model_fields.items()
