@@ -57,8 +57,8 @@ LITTLE = 0.01
 STALL = 1e-4
 STALLED = 4
 """The relaxation is left when it rose by less than this share in so many rounds and all states were looked at."""
-ALONE = 10
-"""The same where there is one state: rounds are quick, and halves of cuts go on to raise it little by little."""
+QUICK_STALLED = 10
+"""The same where the only state has its traffic beside the master: rounds are quick, and go on to raise it a little."""
 FADE = 0.8
 """What is left of a state's rank after each time that it is carried."""
 
@@ -210,7 +210,7 @@ def root(loop: Loop) -> bool:
 
     False where it is infeasible.
     """
-    best, stalled, one = -inf, 0, len(loop.table.ruling) == 1
+    best, stalled, quick = -inf, 0, bool(loop.traffic.columns)
     for _ in range(ROOT_ROUNDS):
         status = loop.linear.solve()
         if status == "infeasible":
@@ -222,10 +222,10 @@ def root(loop: Loop) -> bool:
         little = gain < LITTLE * abs(best)
         best = max(best, loop.linear.objective)
         try:
-            found = separate(loop, loop.linear.values, explore=little, every=little and one, until=loop.task.until)
+            found = separate(loop, loop.linear.values, explore=little, every=little and quick, until=loop.task.until)
         except UncheckedError:
             break
-        if not found or loop.task.until.over or (loop.rounding and stalled >= (ALONE if one else STALLED)):
+        if not found or loop.task.until.over or (loop.rounding and stalled >= (QUICK_STALLED if quick else STALLED)):
             break
     if loop.linear.solve() != "optimal":  # so that there is a dual for each row
         return False

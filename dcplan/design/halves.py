@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHORES = 300
 """Shores with least to spare that are paired."""
+CELLS = 200_000
+"""Pairs × sizes of what can be bought, where there are so many sizes that fewer shores must do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +57,22 @@ def _halves(
 
     divisors = spread_out(side.kinds)
     each = _Crossing.of(cuts, side, point, shores)
-    least = np.min([each.rounded(side.kinds, divisor)[2] for divisor in divisors], axis=0)
-    shores = shores[np.argsort(least, kind="stable")[: min(SHORES, int((least < 1.0).sum()))]]
+    least = np.min([each.spare(side.kinds, divisor) for divisor in divisors], axis=0)
+    most_shores = min(SHORES, int((2 * CELLS / len(side.kinds)) ** 0.5), int((least < 1.0).sum()))
+    shores = shores[np.argsort(least, kind="stable")[:most_shores]]
     each = _Crossing.of(cuts, side, point, shores)
     a, b = np.triu_indices(len(shores), 1)
-    several = each.only(a), each.only(b), _apart(cuts, side, point, shores, each)
+    third = _apart(cuts, side, point, shores, each)
     for divisor in divisors:
-        lifts, wholes, spares = zip(*(one.rounded(side.kinds, divisor) for one in several), strict=True)
-        total = sum(wholes)
-        odd = (total % 2 == 1) & (spares[0] + spares[1] < 1.0) & (np.min(wholes, axis=0) > 0)
-        have = _half(lifts, [one.more for one in several])
-        by = np.where(odd, 1.0 - have / np.maximum(1.0, np.ceil(total / 2)), -np.inf)
+        asked, asked_third, spare = each.asked(divisor), third.asked(divisor), each.spare(side.kinds, divisor)
+        total = asked[a] + asked[b] + asked_third
+        odd = np.flatnonzero((total % 2 == 1) & (spare[a] + spare[b] < 1.0) & (asked_third > 0))
+        several = each.only(a[odd]), each.only(b[odd]), third.only(odd)
+        have = _half([one.lifted(side.kinds, divisor) for one in several], [one.more for one in several])
+        by = 1.0 - have / np.ceil(total[odd] / 2)
         for i in np.argsort(-by, kind="stable")[: 3 * most].tolist():
             if by[i] > above:
-                both = cuts.shores[shores[a[i]]], cuts.shores[shores[b[i]]]
+                both = cuts.shores[shores[a[odd[i]]]], cuts.shores[shores[b[odd[i]]]]
                 yield Half(float(by[i]), (*both, cuts.canonical(both[0] ^ both[1])), over_paths, float(divisor))
 
 
@@ -110,8 +114,14 @@ class _Crossing:
     def only(self, which: Any) -> _Crossing:
         return _Crossing(self.more[:, which], self.left[which])
 
-    def rounded(self, kinds: Any, divisor: float) -> tuple[Any, Any, Any]:
-        """Coefficients (kinds, shores), right sides, 0 where nothing is asked, and what a point has to spare."""
+    def asked(self, divisor: float) -> Any:
+        """(shores,) right sides, divided and rounded; 0 where nothing is asked."""
+        import numpy as np
+
+        return np.maximum(0.0, np.ceil(self.left / divisor - TINY))
+
+    def lifted(self, kinds: Any, divisor: float) -> Any:
+        """(kinds, shores) coefficients, divided and rounded."""
         import numpy as np
 
         q = self.left / divisor
@@ -119,9 +129,14 @@ class _Crossing:
         part = np.where(part >= LEAST_PART, part, 1.0)
         share = kinds / divisor
         whole = np.floor(share + TINY)
-        lifted = whole[:, None] + np.minimum(1.0, np.maximum(0.0, share - whole)[:, None] / part)
-        asked = np.maximum(0.0, np.ceil(q - TINY))
-        return lifted, asked, np.where(asked > 0, (lifted * self.more).sum(axis=0) - asked, np.inf)
+        return whole[:, None] + np.minimum(1.0, np.maximum(0.0, share - whole)[:, None] / part)
+
+    def spare(self, kinds: Any, divisor: float) -> Any:
+        """(shores,) what is more than the rounded right side; infinite where nothing is asked."""
+        import numpy as np
+
+        asked = self.asked(divisor)
+        return np.where(asked > 0, (self.lifted(kinds, divisor) * self.more).sum(axis=0) - asked, np.inf)
 
 
 def _apart(cuts: ShoreCuts, side: Side, point: Any, shores: Any, each: _Crossing) -> _Crossing:

@@ -164,7 +164,7 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
 def _improve(loop: Loop, best: _Best) -> None:
     """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list."""
     missed = 0
-    for _ in range(0 if loop.shore_cuts.complete and not loop.traffic.columns else TRIES):
+    for _ in range(0 if loop.shore_cuts.complete else TRIES):
         if best.values is None or missed == MISSES or best.closed(loop.task.gap) or loop.task.until.over:
             break
         found = improved(loop, best.values)
