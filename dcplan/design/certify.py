@@ -58,7 +58,7 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
         if linear is None:
             return None
         relaxed = Relaxed(graph, linear, bought, program)
-        if not ways or not add(ways, relaxed.priced(ways)[1]):
+        if not ways or task.until.over or not add(ways, relaxed.priced(ways)[1]):
             break
     couples = tuple(_of_couples(problem, relaxed.prices)) if ways else ()
     return _priced(made, program, prices, drafts, couples, names)

@@ -304,7 +304,7 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
         known = sized.cuts
         if not repairs:
             bound, basis = min(sized.bound_usd, task.floor_usd or sized.bound_usd), (task, sized.cuts)
-        routing = routed(task, sized.counts, cuts_of(sized.cuts))
+        routing = routed(replace(task, ways={**task.ways, **sized.ways}), sized.counts, cuts_of(sized.cuts))
         late = [d for d in too_late(made, routing) if d not in task.ways]
         if late:
             task = held(listed, task, late)

@@ -17,22 +17,32 @@ from dcplan.design.few_pairs import counted_pairs, picked
 from dcplan.design.few_reason import too_few, too_few_pairs
 from dcplan.design.few_routes import Lit, carried
 from dcplan.design.formulation import USD
+from dcplan.design.generation import first_prices
+from dcplan.design.mesh import mesh
 from dcplan.design.program import Program, Row
 from dcplan.design.result import Infeasible
+from dcplan.design.ruin import couples_for_whole
 from dcplan.design.sizing import Sized, size
 from dcplan.design.solver import relative_gap, solve
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dcplan.design.cutting import Held, Loop
     from dcplan.design.few_routes import Picked
+    from dcplan.design.ways import Way
 
 LAST_S = 10.0
 """What is given to adding where the time limit has passed [s]: all that a design may take beyond it."""
 FIRST = 0.4
-"""Share of the time that is left for the search over the shortest ways only."""
+"""Share of the time that is left for the search over the shortest ways only; on two ways, for that by chance."""
+FREELY = 0.3
+"""Share of time and nodes for the answer with traffic that splits freely where demands on two ways are counted."""
+SEARCHING = 0.85
+"""Share of the time that is left for the search by chance where nothing follows but the purchase."""
+COUNTABLE = 400
+"""Listed ways of demands on two, of more of which a master is not asked to count the routes."""
 WRITTEN = 3
 """States written out in the master at a time."""
 
@@ -67,9 +77,9 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
     Arguments and SolverError as of `sizing.size`. The bound is that of traffic that splits freely where not all ways
     of some counted demand are listed.
     """
+    if counted_pairs(task.problem):
+        return _in_pairs(task, known, begun)
     sized = size(task, known, begun)
-    if sized is not None and counted_pairs(task.problem):
-        return _in_pairs(task, sized) or too_few_pairs(task)
     if sized is None or not task.few.ways:
         return sized
     failing = _failing(task, sized.counts)
@@ -79,26 +89,67 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
     return _search(task, sized, failing) or too_few(task)
 
 
-def _in_pairs(task: Task, sized: Sized) -> Sized | None:
-    """The same for demands on two ways: their routes are counted in the master where the free answer's are too many."""
-    if picked(task, sized.counts, cuts_of(sized.cuts)) is not None:
-        return sized
+def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | Infeasible | None:
+    """The same for demands on two ways: one couple for each by search, then any that are few by the master.
+
+    The master counts routes where their number allows it; else the search has what is left of the time.
+    """
+    until, strict = task.until, replace(task, paired=True)
+    sized = _freely(task, known, begun)
+    if sized is None:
+        return None
+    best, alone = _Best(bound=sized.bound_usd * USD), sum(map(len, task.protected.values())) > COUNTABLE
+    if not alone:
+        few = picked(replace(task, until=until.within(FIRST * until.left_s)), sized.counts, cuts_of(sized.cuts))
+        if few is not None:
+            return replace(sized, ways=few)
     task.say("few routes at a time, on two ways")
-    best, strict = _Best(bound=sized.bound_usd * USD), replace(task, paired=True)
-    for tried in (strict, replace(strict, until=task.until.extended(LAST_S))):
-        loop = start(tried, sized.cuts)
-        if not root(loop):
-            return None
-        values = _of_master(loop, best)
+    share = (SEARCHING if alone else FIRST) * until.left_s
+    settled = couples_for_whole(mesh(task.problem), first_prices(task.problem), until.within(share), task.say)
+    ways: Mapping[int, Sequence[Way]] = {d: couple.ways for d, couple in (settled or {}).items()}
+    if ways:
+        fixed = replace(strict, ways={**task.ways, **ways}, few=replace(task.few, complete=False))
+        _offered(fixed, sized.cuts, best)
+        best.none, best.reason = False, until.why if until.over or until.timed else "routes were searched for by chance"
+    for tried in (strict, replace(strict, until=until.extended(LAST_S))):
+        if best.closed(task.gap) or (best.purchase and (alone or until.over)):
+            break
+        found = _offered(tried, sized.cuts, best)
         if best.none:
-            return None
-        if values is not None:
-            best.offer(_purchase(loop, values))
-        if best.purchase is not None:
-            return _sized(task, sized, best, best.purchase)
-    raise SolverError(
-        f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
-    )
+            return too_few_pairs(task)
+        ways = found or ways
+    if best.purchase is None:
+        raise SolverError(
+            f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
+        )
+    return replace(_sized(task, sized, best, best.purchase), ways=ways)
+
+
+def _freely(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | None:
+    """The answer with traffic that splits freely, within its share of the limits; one with a bound only if need be."""
+    until = task.until
+    try:
+        with until.stop.saving(1 - FREELY):
+            return size(replace(task, until=until.within(FREELY * until.left_s)), known, begun)
+    except SolverError:
+        return Sized((), {}, inf, task.floor_usd or 0.0, "feasible", until.why, ())
+
+
+def _offered(task: Task, known: Sequence[Held], best: _Best) -> dict[int, Sequence[Way]] | None:
+    """Solve a master that counts routes; what it buys is offered. The ways that carry all on it, where it is better."""
+    loop = start(task, known)
+    if not root(loop):
+        best.none = best.purchase is None and task.few.complete
+        return None
+    values = _of_master(loop, best)
+    if values is None:
+        return None
+    purchase = _purchase(loop, values)
+    ways = picked(task, purchase.counts, cuts_of(loop.cuts.values()))
+    if ways is None or purchase.cost >= best.cost:
+        return None
+    best.offer(purchase)
+    return ways
 
 
 def _purchase(loop: Loop, values: Sequence[float]) -> Purchase:

@@ -52,7 +52,7 @@ def generated(task: Task, wanted: Collection[int]) -> Task:
     """
     graph = mesh(task.problem)
     ways: Generated = {d: {} for d in wanted}
-    add(ways, _couples(graph, wanted, _first_prices(task.problem)))
+    add(ways, _couples(graph, wanted, first_prices(task.problem)))
     floor = -inf
     known: tuple[Held, ...] = ()
     filled = False
@@ -190,7 +190,7 @@ def _tbps(problem: Problem, d: int) -> float:
     return whole_rate(problem.demands[d], problem.states) * TBPS
 
 
-def _first_prices(problem: Problem) -> Prices:
+def first_prices(problem: Problem) -> Prices:
     """Per Tb/s on each lightpath, of the cheapest choice that is fast enough, were it filled."""
     found = []
     for i, tiers in enumerate(problem.tiers):

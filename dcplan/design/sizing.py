@@ -7,7 +7,7 @@ on the whole model at any time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.cutting import Held
     from dcplan.design.limits import Limits
+    from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
 
 LOOSE_GAP = 0.01
@@ -64,6 +65,8 @@ class Sized:
     reason: str
     cuts: tuple[Held, ...]
     """What shaped the answer; holds for every task over the same choices that asks for no less."""
+    ways: Mapping[int, Sequence[Way]] = field(default_factory=dict)
+    """Of demands on two ways whose routes are counted: those few that carry all on it."""
 
 
 @dataclass(slots=True)

@@ -100,7 +100,6 @@ def test_what_does_not_cross_over_is_said():
         ("U-U-L-N-C-A-N-U", "letter 3, link capacity L (linear): modules are whole; M, S and E are possible"),
         ("U-U-S-N-C-A-N-U", "letter 3, link capacity S (single modular): some link offers several modules"),
         ("U-U-M-N-I-A-N-U", "letter 5, routing I (integer)"),
-        ("U-U-M-N-S-A-N-P", "letter 5, routing S (single path): a single path goes with survivability N and U"),
         ("U-U-M-N-C-E-N-U", "letter 6, admissible paths E (explicit list)"),
         ("U-U-M-N-C-A-Y-U", "letter 7, hop limits Y (individual)"),
         ("U-U-M-N-C-A-N-S", "letter 8, survivability S (shared path protection)"),
@@ -267,9 +266,9 @@ def _least_on_ac(ab, bc, ac):
     return min(x + 0.25 - y for x, y in steps if 1.5 - x + y <= ab and x + y <= bc and 0 <= x + 0.25 - y <= ac)
 
 
-@pytest.mark.parametrize("survival", ["N", "U"])
+@pytest.mark.parametrize("survival", ["N", "U", "P"])
 def test_single_paths_are_planned_to_their_optimum(tmp_path, survival):
-    """Equal to brute force: each demand by itself, on one of its two ways, in each state."""
+    """Equal to brute force: each demand by itself, on one of its two ways, in each state; under 1+1 on both."""
     made = bring(TINY, f"U-U-M-N-S-A-N-{survival}")
     assert [(one["gbps"], one["max_paths"]) for one in topology(made)["demands"].values()] == [
         (0.7, 1), (0.8, 1), (0.25, 1)
@@ -283,6 +282,8 @@ def test_single_paths_are_planned_to_their_optimum(tmp_path, survival):
 def _cheapest_single(survival):
     """Links ab, bc, ac; 0.7 and 0.8 between a and b, 0.25 between a and c; ways by the links that they take."""
     asked = [(0.7, ({0}, {1, 2})), (0.8, ({0}, {1, 2})), (0.25, ({2}, {0, 1}))]
+    if survival == "P":
+        asked = [(gbps, (one | other,)) for gbps, (one, other) in asked]
     options = [
         [(n * small + m * large, existing + n + 4 * m) for n, m in product(range(4), repeat=2)]
         for existing, small, large in ((0, 100, 250), (0.5, 120, 300), (0, 90, 260))

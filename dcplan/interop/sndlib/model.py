@@ -36,7 +36,7 @@ class Model:
     setup: bool
     """The set-up cost of links counts."""
     single: bool
-    """Each demand takes one path at a time (S)."""
+    """Each demand takes one path at a time (S); under 1+1 one pair of them."""
     scheme: str
     """Of the policy: none, reroute, one-plus-one."""
 
@@ -94,8 +94,6 @@ def _of_routes(letters: list[str], instance: Instance) -> Iterator[tuple[int, st
     routing, paths, hops, survival = letters[4:]
     if routing == "I":
         yield 5, "traffic is split at will (C) or not at all (S), not in units"
-    if routing == "S" and survival == "P":
-        yield 5, "a single path goes with survivability N and U, not with P; C is possible"
     if paths == "E":
         yield 6, "routes are those of the network, not of a list; A is possible"
     if hops == "Y" and any(demand.most_hops != float("inf") for demand in instance.demands):

@@ -1,0 +1,132 @@
+"""One couple of ways for each demand on two at once, such that whole purchases are cheap: ruin and recreate.
+
+Some demands are taken off a lightpath, or off two that meet, and put back one by one, each on the couple that adds
+least to what must be bought; what comes of it is kept while it is little dearer than before (Schrimpf and others,
+Journal of Computational Physics 159, 2000; Dueck, the same 104, 1993).
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from dcplan.design.disjoint import cheapest_couple
+from dcplan.design.loads import Loads
+from dcplan.design.problem import whole_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from dcplan.design.disjoint import Couple
+    from dcplan.design.limits import Until
+    from dcplan.design.mesh import Mesh, Prices
+
+TURNS = 300
+"""Times that some are taken off and put back, per demand."""
+MOST = 14
+"""Demands taken off at once."""
+DEARER = 3e-4
+"""Share of the cost by which it may rise in a turn at first; at the end by none."""
+VARIED = 0.5
+SMOOTH = 0.02
+"""Share of the price of its capacity that counts for what rides on a lightpath: it leads to room before it is there."""
+
+
+def couples_for_whole(mesh: Mesh, prices: Prices, until: Until, say: Callable[[str], None]) -> dict[int, Couple] | None:
+    """A couple of each demand on two ways; None where one has none. prices: of capacity, per Gb/s on each lightpath.
+
+    Other demands are left out of account, and what latency limits ask of wavelengths.
+    """
+    search = _Search(mesh, prices)
+    wanted = sorted(mesh.problem.protected)
+    chance = random.Random(1)  # noqa: S311 - repeatable is the point
+    if not search.placed(wanted, 0.0, chance):
+        return None
+    turns, left_s = TURNS * len(wanted), until.left_s
+    now, best = search.cost, search.loads.usd
+    kept = dict(search.couples)
+    for turn in range(turns):
+        if until.over:
+            break
+        passed = max(turn / turns, 1 - until.left_s / left_s if until.timed else 0.0)
+        off = search.drawn(chance)
+        before = {d: search.couples[d] for d in off}
+        search.taken_off(off)
+        if chance.random() < 0.5:
+            off.sort(key=lambda d: (-search.gbps[d], d))
+        search.placed(off, chance.choice([0.0, VARIED]), chance)
+        cost = search.cost
+        if cost > now + DEARER * (1 - passed) * chance.random() * abs(now):
+            search.taken_off(off)
+            search.put_back(before)
+            continue
+        now = cost
+        if search.loads.usd < best:
+            best, kept = search.loads.usd, dict(search.couples)
+            say(f"a couple of ways for each of {len(wanted)} demands, US$ {best:,.0f}")
+    return kept
+
+
+class _Search:
+    """Couples of demands, and what rides where."""
+
+    def __init__(self, mesh: Mesh, prices: Prices) -> None:
+        problem = mesh.problem
+        self.mesh = mesh
+        self.loads = Loads(problem)
+        self.gbps = {d: whole_rate(problem.demands[d], problem.states) for d in sorted(problem.protected)}
+        self.couples: dict[int, Couple] = {}
+        self._riding: list[set[int]] = [set() for _ in problem.lightpaths]
+        self._smooth = [SMOOTH * each[-1] for each in prices]
+        ends = [frozenset(path.route.ends) for path in problem.lightpaths]
+        self._beside = [[i for i, other in enumerate(ends) if not other.isdisjoint(mine)] for mine in ends]
+
+    @property
+    def cost(self) -> float:
+        """Of what must be bought, and of what rides [US$]."""
+        ridden = zip(self._smooth, self.loads.gbps, strict=True)
+        return self.loads.usd + sum(price * gbps for price, gbps in ridden)
+
+    def drawn(self, chance: random.Random) -> list[int]:
+        """Some demands of a lightpath, or of two that meet, in any order."""
+        one = chance.choice([i for i, riding in enumerate(self._riding) if riding])
+        riding = self._riding[one]
+        if chance.random() < 0.5:
+            riding = riding | self._riding[chance.choice(self._beside[one])]
+        return chance.sample(sorted(riding), min(len(riding), chance.randint(1, MOST)))
+
+    def placed(self, demands: Iterable[int], varied: float, chance: random.Random) -> bool:
+        """Each on the couple that adds least to the cost, one after the other; False where one has none.
+
+        varied: share of what it adds by which that may seem more or less on each lightpath.
+        """
+        for d in demands:
+            gbps = self.gbps[d]
+            more = [self.loads.more_usd(i, gbps) + price * gbps for i, price in enumerate(self._smooth)]
+            if varied:
+                more = [usd * (1 + varied * chance.uniform(-1, 1)) for usd in more]
+            prices = [[max(0.0, usd)] * len(tiers) for usd, tiers in zip(more, self.mesh.problem.tiers, strict=True)]
+            couple = cheapest_couple(self.mesh, self.mesh.problem.demands[d], prices)
+            if not couple.ways:
+                return False
+            self.put_back({d: couple})
+        return True
+
+    def put_back(self, couples: Mapping[int, Couple]) -> None:
+        """Let demands ride on couples."""
+        for d, couple in couples.items():
+            self.couples[d] = couple
+            for i in _ridden(couple):
+                self.loads.put(i, self.gbps[d])
+                self._riding[i].add(d)
+
+    def taken_off(self, demands: Iterable[int]) -> None:
+        """Take demands off their couples."""
+        for d in demands:
+            for i in _ridden(self.couples.pop(d)):
+                self.loads.put(i, -self.gbps[d])
+                self._riding[i].discard(d)
+
+
+def _ridden(couple: Couple) -> list[int]:
+    return [i for way in couple.ways for i in way.lightpaths]
