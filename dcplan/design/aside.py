@@ -40,8 +40,11 @@ def across(problem: Problem, table: Arrays) -> Arrays:
     """
     rates = table.rates.copy()
     for d in sorted(problem.protected):
-        for k, state in enumerate(problem.states):
-            rates[k, d] *= times_across(problem, d, state)
+        whole_tbps = rates[:, d].max()
+        rates[:, d] = [
+            (2.0 if state.healthy else 1.0) * whole_tbps if asked > 0 else 0.0
+            for state, asked in zip(problem.states, rates[:, d], strict=True)
+        ]
     return replace(table, rates=rates)
 
 

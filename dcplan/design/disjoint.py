@@ -7,7 +7,6 @@ from math import fsum, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.labels import distances, walked_back
-from dcplan.design.problem import rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +41,7 @@ def cheapest_couple(mesh: Mesh, demand: Demand, prices: Prices) -> Couple:
     this ends where twice the price of the next first way is no less than what was found. The general problem is
     NP-hard (Hu, Networks 42, 2003): where the search gives up, `least` is what it has excluded until then.
     """
-    risky = frozenset(k for k, state in enumerate(mesh.problem.states) if rate(demand, state) > 0)
+    risky = mesh.risky[demand.id]
     two = _two_chains(mesh, [each[-1] for each in prices], risky, *demand.ends)
     if two is None:
         return Couple((), inf, inf)
@@ -85,20 +84,22 @@ def _two_chains(
     """Two chains from a to b of least price together that share no lightpath that may break; None without such.
 
     The second is found in what the first leaves: back along its lightpaths, which takes them out again, and over all
-    others at prices less what the sites differ by from a, none of which is below 0 then.
+    others at prices less what the sites differ by from a, as far as b is, none of which is below 0 then.
     """
-    far = distances(mesh.arcs, [price for price in prices for _ in range(2)], a)
-    if b not in far:
+    found = distances(mesh.arcs, [price for price in prices for _ in range(2)], a, b)
+    if b not in found:
         return None
-    first = walked_back(far, b)
+    first, most = walked_back(found, b), found[b][0]
+    far = {site: found[site][0] if site in found else most for site in mesh.arcs}
     left = [inf] * (2 * len(prices))
     for here, around in mesh.arcs.items():
-        for arc, there in around if here in far else ():
-            left[arc] = max(0.0, prices[arc // 2] + far[here][0] - far[there][0])
+        for arc, there in around:
+            less = prices[arc // 2] + far[here] - far[there]
+            left[arc] = less if less > 0 else 0.0
     for arc in first:
         left[arc] = left[arc] if mesh.broken[arc // 2].isdisjoint(risky) else inf
         left[arc ^ 1] = 0.0
-    found = distances(mesh.arcs, left, a)
+    found = distances(mesh.arcs, left, a, b)
     if b not in found:
         return None
     second = walked_back(found, b)

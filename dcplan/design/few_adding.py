@@ -74,13 +74,16 @@ def _bought(task: Task, floor: Sequence[int], k: int | None, until: Until, borde
     solved = solve(task.solver, program, until.limits(ADDING_GAP if k is not None else task.gap / 2))
     if solved.objective is None:
         return None
-    counts = tuple(round(solved.values[i]) for i in bought.wavelengths)
-    pairs = {fiber: round(solved.values[i]) for fiber, i in bought.pairs.items()}
-    whole = [
-        round(value) if column.integer else value for column, value in zip(program.columns, solved.values, strict=True)
-    ]
+    return purchase_of(program, bought, solved.values)
+
+
+def purchase_of(program: Program, bought: Bought, values: Sequence[float]) -> Purchase:
+    """What an answer of a program buys, made exactly whole."""
+    whole = [round(value) if one.integer else value for one, value in zip(program.columns, values, strict=True)]
     return Purchase(
-        counts, pairs, sum(column.cost * value for column, value in zip(program.columns, whole, strict=True))
+        tuple(round(values[i]) for i in bought.wavelengths),
+        {fiber: round(values[i]) for fiber, i in bought.pairs.items()},
+        sum(one.cost * value for one, value in zip(program.columns, whole, strict=True)),
     )
 
 

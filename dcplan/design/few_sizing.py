@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.cutting import Task, cost, cuts_of, root, separate, start, whole
-from dcplan.design.few_adding import NEAREST, Purchase, added
+from dcplan.design.cutting import Task, cuts_of, posed, root, separate, start, whole
+from dcplan.design.direct import solve_again
+from dcplan.design.few_adding import NEAREST, Purchase, added, purchase_of
 from dcplan.design.few_pairs import counted_pairs, picked
 from dcplan.design.few_reason import too_few, too_few_pairs
 from dcplan.design.few_routes import Lit, carried
@@ -109,8 +110,11 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
     ways: Mapping[int, Sequence[Way]] = {d: couple.ways for d, couple in (settled or {}).items()}
     if ways:
         fixed = replace(strict, ways={**task.ways, **ways}, few=replace(task.few, complete=False))
-        _offered(fixed, sized.cuts, best)
-        best.none, best.reason = False, until.why if until.over or until.timed else "routes were searched for by chance"
+        if task.problem.shared:
+            _offered(fixed, sized.cuts, best)
+        else:
+            best.offer(_just(fixed))
+        best.none, best.reason = False, until.why if until.timed else "routes were searched for by chance"
     for tried in (strict, replace(strict, until=until.extended(LAST_S))):
         if best.closed(task.gap) or (best.purchase and (alone or until.over)):
             break
@@ -144,7 +148,7 @@ def _offered(task: Task, known: Sequence[Held], best: _Best) -> dict[int, Sequen
     values = _of_master(loop, best)
     if values is None:
         return None
-    purchase = _purchase(loop, values)
+    purchase = purchase_of(loop.program, loop.bought, values)
     ways = picked(task, purchase.counts, cuts_of(loop.cuts.values()))
     if ways is None or purchase.cost >= best.cost:
         return None
@@ -152,10 +156,11 @@ def _offered(task: Task, known: Sequence[Held], best: _Best) -> dict[int, Sequen
     return ways
 
 
-def _purchase(loop: Loop, values: Sequence[float]) -> Purchase:
-    counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
-    pairs = {fiber: round(values[i]) for fiber, i in loop.bought.pairs.items()}
-    return Purchase(counts, pairs, cost(loop, values))
+def _just(task: Task) -> Purchase | None:
+    """The cheapest purchase found that carries demands on two ways, of which there are no others."""
+    program, bought, _ = posed(task)
+    solved = solve_again(task.solver, program, task.until.extended(LAST_S).limits(task.gap / 2))
+    return purchase_of(program, bought, solved.values) if solved.values else None
 
 
 def _failing(task: Task, counts: Sequence[int]) -> list[int]:
@@ -207,7 +212,7 @@ def _refine(task: Task, known: Sequence[Held], failing: Sequence[int], best: _Be
         counts = tuple(round(values[i]) for i in loop.bought.wavelengths)
         failing = _failing(task, counts)
         if not failing:
-            best.offer(_purchase(loop, values))
+            best.offer(purchase_of(loop.program, loop.bought, values))
             return
         best.offer(added(task, counts, failing, task.until))
         more, known = tuple(k for k in failing if k not in task.written)[:WRITTEN], tuple(loop.cuts.values())

@@ -50,8 +50,11 @@ Reached = tuple[float, tuple[int, "SiteId"] | None]
 """How far a site is from the start, and the arc and the site by which it is reached."""
 
 
-def distances(near: Near, lengths: Sequence[float], start: SiteId) -> dict[SiteId, Reached]:
-    """Of each site that can be reached, its distance from the start (Dijkstra). No arc of infinite length is taken."""
+def distances(near: Near, lengths: Sequence[float], start: SiteId, end: SiteId | None = None) -> dict[SiteId, Reached]:
+    """Of each site that can be reached, its distance from the start (Dijkstra). No arc of infinite length is taken.
+
+    end: only of this one and of those that are no farther, as far as they come before it.
+    """
     found: dict[SiteId, Reached] = {}
     queue: list[tuple[float, int, SiteId, tuple[int, SiteId] | None]] = [(0.0, 0, start, None)]
     while queue:
@@ -59,6 +62,8 @@ def distances(near: Near, lengths: Sequence[float], start: SiteId) -> dict[SiteI
         if site in found:
             continue
         found[site] = (far, by)
+        if site == end:
+            break
         for e, there in near.get(site, ()):
             if there not in found and lengths[e] < inf:
                 heapq.heappush(queue, (far + lengths[e], hops + 1, there, (e, site)))

@@ -125,7 +125,7 @@ class Loads:
 
     def put(self, i: int, gbps: float) -> None:
         """Let a lightpath carry so much more, or less where it is negative."""
-        self.gbps[i] = max(0.0, round(self.gbps[i] + gbps, DIGITS))
+        self.gbps[i] = round(self.gbps[i] + gbps, DIGITS)
         bought = self._steps[i].at(self.gbps[i])
         for fiber in self._glass[i]:
             self._slots[fiber] += bought[1] - self._bought[i][1]

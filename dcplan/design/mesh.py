@@ -8,10 +8,11 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.labels import CLOSE, distances, joined
+from dcplan.design.problem import rate
 from dcplan.design.ways import Way
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from dcplan.design.labels import Near, Reached
     from dcplan.design.problem import Hop, Problem
@@ -37,6 +38,9 @@ class Mesh:
     """Of each lightpath: the states that break it."""
     passed: tuple[frozenset[SiteId], ...]
     """Of each lightpath: its sites."""
+
+    risky: Mapping[str, frozenset[int]]
+    """Of each demand: the states in which it asks for something."""
 
     def within_ms(self, demand: Demand) -> float:
         """The latency limit of a demand, but for rounding; infinite where it has none."""
@@ -127,6 +131,10 @@ def mesh(problem: Problem) -> Mesh:
         {site: [(2 * i + (routes[i].ends[0] != site), there) for i, there in around] for site, around in near.items()},
         tuple(frozenset(k for k, state in enumerate(problem.states) if state.breaks(route)) for route in routes),
         tuple(frozenset(route.sites) for route in routes),
+        {
+            demand.id: frozenset(k for k, state in enumerate(problem.states) if rate(demand, state) > 0)
+            for demand in problem.demands
+        },
     )
 
 

@@ -8,6 +8,7 @@ Journal of Computational Physics 159, 2000; Dueck, the same 104, 1993).
 from __future__ import annotations
 
 import random
+from statistics import median
 from typing import TYPE_CHECKING
 
 from dcplan.design.disjoint import cheapest_couple
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 TURNS = 300
 """Times that some are taken off and put back, per demand."""
-MOST = 14
+MOST = 10
 """Demands taken off at once."""
-DEARER = 3e-4
-"""Share of the cost by which it may rise in a turn at first; at the end by none."""
-VARIED = 0.5
-SMOOTH = 0.02
+HEAT = 0.3
+"""What a turn may add to the cost at first, on the average: a share of the middle one of what the least steps cost."""
+VARIED = 0.1
+"""Share by which in every other turn what a couple adds may seem more or less, on each lightpath."""
+SMOOTH = 0.01
 """Share of the price of its capacity that counts for what rides on a lightpath: it leads to room before it is there."""
 
 
@@ -38,12 +40,13 @@ def couples_for_whole(mesh: Mesh, prices: Prices, until: Until, say: Callable[[s
     Other demands are left out of account, and what latency limits ask of wavelengths.
     """
     search = _Search(mesh, prices)
-    wanted = sorted(mesh.problem.protected)
-    chance = random.Random(1)  # noqa: S311 - repeatable is the point
-    if not search.placed(wanted, 0.0, chance):
+    begun = {d: cheapest_couple(mesh, mesh.problem.demands[d], prices) for d in sorted(mesh.problem.protected)}
+    if not all(couple.ways for couple in begun.values()):
         return None
-    turns, left_s = TURNS * len(wanted), until.left_s
-    now, best = search.cost, search.loads.usd
+    search.put_back(begun)
+    chance = random.Random(1)  # noqa: S311 - repeatable is the point
+    turns, left_s = TURNS * len(begun), until.left_s
+    now, best, step_usd = search.cost, search.loads.usd, search.step_usd
     kept = dict(search.couples)
     for turn in range(turns):
         if until.over:
@@ -56,14 +59,14 @@ def couples_for_whole(mesh: Mesh, prices: Prices, until: Until, say: Callable[[s
             off.sort(key=lambda d: (-search.gbps[d], d))
         search.placed(off, chance.choice([0.0, VARIED]), chance)
         cost = search.cost
-        if cost > now + DEARER * (1 - passed) * chance.random() * abs(now):
+        if cost > now + HEAT * (1 - passed) * chance.expovariate(1.0) * step_usd:
             search.taken_off(off)
             search.put_back(before)
             continue
         now = cost
         if search.loads.usd < best:
             best, kept = search.loads.usd, dict(search.couples)
-            say(f"a couple of ways for each of {len(wanted)} demands, US$ {best:,.0f}")
+            say(f"a couple of ways for each of {len(begun)} demands, US$ {best:,.0f}")
     return kept
 
 
@@ -87,6 +90,12 @@ class _Search:
         ridden = zip(self._smooth, self.loads.gbps, strict=True)
         return self.loads.usd + sum(price * gbps for price, gbps in ridden)
 
+    @property
+    def step_usd(self) -> float:
+        """The middle one of the cheapest choices of lightpaths [US$]."""
+        problem = self.mesh.problem
+        return median(min(problem.choices[j].usd for j in offered) for offered in problem.offered)
+
     def drawn(self, chance: random.Random) -> list[int]:
         """Some demands of a lightpath, or of two that meet, in any order."""
         one = chance.choice([i for i, riding in enumerate(self._riding) if riding])
@@ -95,8 +104,8 @@ class _Search:
             riding = riding | self._riding[chance.choice(self._beside[one])]
         return chance.sample(sorted(riding), min(len(riding), chance.randint(1, MOST)))
 
-    def placed(self, demands: Iterable[int], varied: float, chance: random.Random) -> bool:
-        """Each on the couple that adds least to the cost, one after the other; False where one has none.
+    def placed(self, demands: Iterable[int], varied: float, chance: random.Random) -> None:
+        """Each on the couple that adds least to the cost, one after the other.
 
         varied: share of what it adds by which that may seem more or less on each lightpath.
         """
@@ -106,11 +115,7 @@ class _Search:
             if varied:
                 more = [usd * (1 + varied * chance.uniform(-1, 1)) for usd in more]
             prices = [[max(0.0, usd)] * len(tiers) for usd, tiers in zip(more, self.mesh.problem.tiers, strict=True)]
-            couple = cheapest_couple(self.mesh, self.mesh.problem.demands[d], prices)
-            if not couple.ways:
-                return False
-            self.put_back({d: couple})
-        return True
+            self.put_back({d: cheapest_couple(self.mesh, self.mesh.problem.demands[d], prices)})
 
     def put_back(self, couples: Mapping[int, Couple]) -> None:
         """Let demands ride on couples."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.aside import times_across
 from dcplan.design.bonds import bonds, members, neighbours, parts, small
 from dcplan.design.cuts import Cut, pair_capacity_gbps
 from dcplan.design.formulation import TBPS
+from dcplan.design.problem import rate
 from dcplan.design.rounding import TINY
 from dcplan.design.tightness import Side, least_left, rounded_all
 
@@ -320,9 +320,14 @@ class ShoreCuts:
             state,
             dict.fromkeys(np.flatnonzero(paths).tolist(), 1.0),
             {} if over_paths else {self.problem.fibers[i]: 1.0 for i in np.flatnonzero(fibers)},
-            {int(d): times_across(self.problem, int(d), self.problem.states[state]) for d in np.flatnonzero(demands)},
+            {int(d): self._times(int(d), state) for d in np.flatnonzero(demands)},
             inside,
         )
+
+    def _times(self, d: int, state: int) -> float:
+        """How often the rate of a demand must cross, which the table counts that often (see `aside.across`)."""
+        asked = rate(self.problem.demands[d], self.problem.states[state])
+        return float(self.table.rates[state, d]) / asked if asked > 0 else 1.0
 
     def shores_of(self, cut: Cut) -> list[int]:
         """The sets of sites that hang together where a metric weighs nothing."""
