@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil
@@ -42,6 +43,20 @@ class Steps:
             return self.mixes[n][1:]
         most_gbps, usd, slots = self.mixes[-1]
         return usd + self.over_usd * (load_gbps - most_gbps), slots
+
+    def below(self, load_gbps: float) -> float:
+        """Capacity of the mix before the one that carries a load; 0 where there is none [Gb/s]."""
+        n = bisect_left(self.gbps, load_gbps * (1 - CLOSE))
+        return self.gbps[n - 1] if n else 0.0
+
+    def bent(self, load_gbps: float, power: float) -> float:
+        """What a load seems to cost where the last step rises by degrees, as the power of how far it is filled."""
+        n = bisect_left(self.gbps, load_gbps * (1 - CLOSE))
+        if n == 0 or n == len(self.mixes):
+            return self.at(load_gbps)[0]
+        (low_gbps, low_usd, _), (high_gbps, high_usd, _) = self.mixes[n - 1 : n + 1]
+        filled = (load_gbps - low_gbps) / (high_gbps - low_gbps)
+        return low_usd + (high_usd - low_usd) * math.pow(min(1.0, filled), power)
 
 
 def steps(problem: Problem, lightpath: int, most_gbps: float) -> Steps:
@@ -107,16 +122,26 @@ class Loads:
             found.append(made[kind])
         return found
 
+    def beyond_gbps(self, i: int) -> float:
+        """What a lightpath carries beyond the next smaller mix."""
+        return self.gbps[i] - self._steps[i].below(self.gbps[i])
+
+    def seeming_usd(self, power: float) -> float:
+        """What must be bought in all, with steps that rise by degrees [US$]."""
+        bent = sum(each.bent(gbps, power) for each, gbps in zip(self._steps, self.gbps, strict=True))
+        return bent + sum(self._lit_usd(*each) for each in self._slots.items())
+
     @property
     def usd(self) -> float:
         """What must be bought in all [US$]."""
         return sum(usd for usd, _ in self._bought) + sum(self._lit_usd(*each) for each in self._slots.items())
 
-    def more_usd(self, i: int, gbps: float) -> float:
-        """What must be bought beyond where a lightpath carries so much more [US$]."""
-        usd, slots = self._steps[i].at(self.gbps[i] + gbps)
-        had_usd, had = self._bought[i]
-        more = usd - had_usd
+    def more_usd(self, i: int, gbps: float, power: float) -> float:
+        """What seems to be bought beyond where a lightpath carries so much more [US$]."""
+        mine, load = self._steps[i], self.gbps[i]
+        more = mine.bent(load + gbps, power) - mine.bent(load, power)
+        _, slots = mine.at(load + gbps)
+        _, had = self._bought[i]
         if slots != had:
             for fiber in self._glass[i]:
                 there = self._slots[fiber]

@@ -2,7 +2,8 @@
 
 Some demands are taken off a lightpath, or off two that meet, and put back one by one, each on the couple that adds
 least to what must be bought; what comes of it is kept while it is little dearer than before (Schrimpf and others,
-Journal of Computational Physics 159, 2000; Dueck, the same 104, 1993).
+Journal of Computational Physics 159, 2000). What is bought whole seems at first to rise by degrees, so that a step that
+is nearly empty is worth emptying further; at the end it costs what it costs.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ TURNS = 300
 """Times that some are taken off and put back, per demand."""
 MOST = 10
 """Demands taken off at once."""
-HEAT = 0.3
+STEPS = 0.7
+"""Share of turns that take off what the last step of a lightpath carries."""
+HEAT = 0.1
 """What a turn may add to the cost at first, on the average: a share of the middle one of what the least steps cost."""
+BENT = 0.5
+"""How steps seem to rise at first: as this power of how far the last one is filled; at the end all at once."""
 VARIED = 0.1
 """Share by which in every other turn what a couple adds may seem more or less, on each lightpath."""
 SMOOTH = 0.01
@@ -46,24 +51,25 @@ def couples_for_whole(mesh: Mesh, prices: Prices, until: Until, say: Callable[[s
     search.put_back(begun)
     chance = random.Random(1)  # noqa: S311 - repeatable is the point
     turns, left_s = TURNS * len(begun), until.left_s
-    now, best, step_usd = search.cost, search.loads.usd, search.step_usd
+    best, step_usd = search.loads.usd, search.step_usd
     kept = dict(search.couples)
     for turn in range(turns):
         if until.over:
             break
         passed = max(turn / turns, 1 - until.left_s / left_s if until.timed else 0.0)
+        power = BENT * (1 - passed)
+        now = search.cost(power)
         off = search.drawn(chance)
         before = {d: search.couples[d] for d in off}
         search.taken_off(off)
         if chance.random() < 0.5:
             off.sort(key=lambda d: (-search.gbps[d], d))
-        search.placed(off, chance.choice([0.0, VARIED]), chance)
-        cost = search.cost
+        search.placed(off, chance.choice([0.0, VARIED]), chance, power)
+        cost = search.cost(power)
         if cost > now + HEAT * (1 - passed) * chance.expovariate(1.0) * step_usd:
             search.taken_off(off)
             search.put_back(before)
             continue
-        now = cost
         if search.loads.usd < best:
             best, kept = search.loads.usd, dict(search.couples)
             say(f"a couple of ways for each of {len(begun)} demands, US$ {best:,.0f}")
@@ -84,11 +90,10 @@ class _Search:
         ends = [frozenset(path.route.ends) for path in problem.lightpaths]
         self._beside = [[i for i, other in enumerate(ends) if not other.isdisjoint(mine)] for mine in ends]
 
-    @property
-    def cost(self) -> float:
-        """Of what must be bought, and of what rides [US$]."""
+    def cost(self, power: float) -> float:
+        """Of what seems to be bought, and of what rides [US$]."""
         ridden = zip(self._smooth, self.loads.gbps, strict=True)
-        return self.loads.usd + sum(price * gbps for price, gbps in ridden)
+        return self.loads.seeming_usd(power) + sum(price * gbps for price, gbps in ridden)
 
     @property
     def step_usd(self) -> float:
@@ -97,21 +102,34 @@ class _Search:
         return median(min(problem.choices[j].usd for j in offered) for offered in problem.offered)
 
     def drawn(self, chance: random.Random) -> list[int]:
-        """Some demands of a lightpath, or of two that meet, in any order."""
+        """Some demands of a lightpath, or of two that meet; or such as leave it with a smaller purchase."""
         one = chance.choice([i for i, riding in enumerate(self._riding) if riding])
+        if chance.random() < STEPS:
+            return self._beyond(one, chance)
         riding = self._riding[one]
         if chance.random() < 0.5:
             riding = riding | self._riding[chance.choice(self._beside[one])]
         return chance.sample(sorted(riding), min(len(riding), chance.randint(1, MOST)))
 
-    def placed(self, demands: Iterable[int], varied: float, chance: random.Random) -> None:
+    def _beyond(self, i: int, chance: random.Random) -> list[int]:
+        """Demands that together take the last step of a lightpath, or as many as may be taken off."""
+        found: list[int] = []
+        beyond = self.loads.beyond_gbps(i)
+        for d in chance.sample(sorted(self._riding[i]), min(len(self._riding[i]), MOST)):
+            if beyond <= 0:
+                break
+            found.append(d)
+            beyond -= self.gbps[d]
+        return found
+
+    def placed(self, demands: Iterable[int], varied: float, chance: random.Random, power: float) -> None:
         """Each on the couple that adds least to the cost, one after the other.
 
         varied: share of what it adds by which that may seem more or less on each lightpath.
         """
         for d in demands:
             gbps = self.gbps[d]
-            more = [self.loads.more_usd(i, gbps) + price * gbps for i, price in enumerate(self._smooth)]
+            more = [self.loads.more_usd(i, gbps, power) + price * gbps for i, price in enumerate(self._smooth)]
             if varied:
                 more = [usd * (1 + varied * chance.uniform(-1, 1)) for usd in more]
             prices = [[max(0.0, usd)] * len(tiers) for usd, tiers in zip(more, self.mesh.problem.tiers, strict=True)]
