@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from dcplan.design.program import Program
 
 
-def solve_again(
-    name: str, program: Program, limits: Limits, start: Sequence[float] | None = None, below: float = inf
-) -> Solved:
-    """The same as `solver.solve`; `start` is a feasible point that is to be beaten, `below` a cost beyond which HiGHS
-    need not look: it may then say that there is no answer.
+def solve_again(name: str, program: Program, limits: Limits, start: Sequence[float] | None = None) -> Solved:
+    """The same as `solver.solve`; `start` is a feasible point that is to be beaten.
 
     HiGHS is told the cost of `start` only: version 1.16 takes a whole start through presolve wrongly and then calls a
     cost below the optimum optimal (SNDlib's france). Where nothing beats it, `start` is the answer.
@@ -31,7 +28,7 @@ def solve_again(
         return Solved("failed", Until(0.0, limits.stop).why, None, None, None, ())
     import highspy
 
-    beaten = below if start is None else _cost(program, start)
+    beaten = inf if start is None else _cost(program, start)
     highs = _handed(program)
     highs.setOptionValue("objective_bound", min(beaten, highspy.kHighsInf))
     run_highs(highs, limits)

@@ -11,16 +11,17 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.cutting import Task, cuts_of, posed, root, separate, start, whole
+from dcplan.design.cutting import Task, cuts_of, root, separate, start, whole
 from dcplan.design.direct import solve_again
 from dcplan.design.few_adding import NEAREST, Purchase, added, purchase_of
-from dcplan.design.few_pairs import counted_pairs, picked
+from dcplan.design.few_pairs import count_routes, counted_pairs, picked
 from dcplan.design.few_reason import too_few, too_few_pairs
 from dcplan.design.few_routes import Lit, carried
-from dcplan.design.formulation import USD
+from dcplan.design.formulation import USD, master
 from dcplan.design.generation import first_prices
 from dcplan.design.mesh import mesh
 from dcplan.design.program import Program, Row
+from dcplan.design.protection import protect
 from dcplan.design.result import Infeasible
 from dcplan.design.ruin import couples_for_whole
 from dcplan.design.sizing import Sized, size
@@ -158,7 +159,8 @@ def _offered(task: Task, known: Sequence[Held], best: _Best) -> dict[int, Sequen
 
 def _just(task: Task) -> Purchase | None:
     """The cheapest purchase found that carries demands on two ways, of which there are no others."""
-    program, bought, _ = posed(task)
+    program, bought = master(task.problem, task.slots)
+    count_routes(program, task.problem, protect(program, task.problem, bought, task.protected), task.protected)
     solved = solve_again(task.solver, program, task.until.extended(LAST_S).limits(task.gap / 2))
     return purchase_of(program, bought, solved.values) if solved.values else None
 
