@@ -11,7 +11,7 @@ from dcplan.training.across.place import places, site_ranks
 from dcplan.training.memory import USABLE, fits, in_host
 from dcplan.training.outer.plan import outer_of, outer_trouble
 from dcplan.training.pipeline.line import by_speed, memory_of
-from dcplan.training.pipeline.schedules import chunks, no_pairs, refusal, too_few
+from dcplan.training.pipeline.schedules import OVER_SITES, chunks, no_pairs, refusal, too_few
 from dcplan.training.pipeline.stages import fills
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit
@@ -207,12 +207,12 @@ def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
             f"{layout.virtual_stages} virtual stages over sites would cross them {layout.virtual_stages} times as "
             "often; a pipeline over sites is planned with one stage per stage",
         )
-    if layout.across == "pp" and layout.schedule != "1f1b":
+    if layout.across == "pp" and layout.schedule not in OVER_SITES:
         return Misfit(
             layout.name,
             "sites",
             f"what {layout.schedule} loses over a stage boundary between sites is not known; "
-            "a pipeline over sites is planned with schedule 1f1b",
+            f"a pipeline over sites is planned with schedule {' or '.join(OVER_SITES)}",
         )
     if layout.across in SPANNING and (trouble := _spanning(layout)):
         return Misfit(layout.name, "sites", trouble)

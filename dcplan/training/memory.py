@@ -111,7 +111,8 @@ def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
         return (float(min(m, 1 + layout.paired)),)
     if schedules.splits_backward(layout.schedule):
         held = schedules.in_flight(layout.schedule, p, m) / schedules.copies(layout.schedule)
-        return (held, held, held)
+        upstream = min(m, held + extra)
+        return (upstream, upstream, held) if p > 2 else (upstream, held)
     ahead = (p - 1) / layout.virtual_stages if layout.virtual_stages > 1 else 0.0
     ahead += layout.paired / layout.virtual_stages
     first, second, last = min(m, p + ahead + extra), min(m, p - 1 + ahead + extra), min(m, 1 + ahead)

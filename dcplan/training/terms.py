@@ -31,7 +31,7 @@ from dcplan.training.pipeline.in_flight import SAME, Way, hidden
 from dcplan.training.pipeline.line import by_speed, line, parameters_by_share, room
 from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
 from dcplan.training.pipeline.schedules import CONTROLLED, folds, multiple, splits_backward
-from dcplan.training.pipeline.stages import Stage, hops_s, idle_s, stages
+from dcplan.training.pipeline.stages import Stage, hops_s, idle_s, passes_of, stages
 from dcplan.training.remember import remembered
 from dcplan.training.site.collectives import group
 from dcplan.training.site.machine import machines
@@ -248,10 +248,10 @@ def _over_stages(
     slowest = max(placed, key=lambda stage: stage.total_s)
     heaviest = heaviest_of(workload, layout, where, boxes, placed)
     fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
-    m, forward_s = layout.microbatches, tuple(stage.forward.total_s for stage in placed)
-    backward_s = tuple(stage.backward.total_s for stage in placed)
+    m, (forward_s, backward_s, weights_s) = layout.microbatches, passes_of(layout, placed)
     boundaries = boundaries_of(workload, layout, where, boxes, links, placed)
-    joined_s = span_s(forward_s, backward_s, tuple(replace(one, delay_s=0.0, transfer_s=0.0) for one in boundaries), m)
+    near = tuple(replace(one, delay_s=0.0, transfer_s=0.0) for one in boundaries)
+    joined_s = span_s(forward_s, backward_s, near, m, weights_s)
     held = parameters_by_share(workload, layout, where, boxes)
     worst = []
     unlike = {(box, own): place for place, box, own in zip(where, boxes, held, strict=True)}
@@ -263,7 +263,7 @@ def _over_stages(
         **repeated(layout, fastest),
         pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
         bubble_s=_beyond_s(joined_s, m * slowest.total_s),
-        cross_pipeline_s=_beyond_s(span_s(forward_s, backward_s, boundaries, m), joined_s),
+        cross_pipeline_s=_beyond_s(span_s(forward_s, backward_s, boundaries, m, weights_s), joined_s),
         dp_s=max(part.dp_s for part in worst),
         sync_s=_tied_s(workload, layout, where, boxes, links),
         optimizer_s=max(part.optimizer_s for part in worst),
@@ -346,8 +346,8 @@ def boundaries_of(
     if layout.extra_in_flight is not None:
         return tuple(Boundary(*way, layout.extra_in_flight) for way in ways)
     most = room(workload, layout, len(ways)) // len(ways)
-    forward_s = tuple(stage.forward.total_s for stage in placed)
-    return hidden(forward_s, tuple(stage.backward.total_s for stage in placed), ways, layout.microbatches, most)
+    forward_s, backward_s, weights_s = passes_of(layout, placed)
+    return hidden(forward_s, backward_s, ways, layout.microbatches, most, weights_s)
 
 
 def _ways(

@@ -24,14 +24,16 @@ class _Stage:
     busy: bool = False
 
 
-def _order(stage: int, p: int, m: int, edges: tuple[Edge, ...]) -> list[tuple[str, int]]:
+def _order(stage: int, p: int, m: int, edges: tuple[Edge, ...], late: int | None) -> list[tuple[str, int]]:
     warm = min(m, p - 1 - stage + sum(edge.extra for edge in edges if stage < edge.upstream))
     work = [("F", i) for i in range(warm)]
     for i in range(m):
         if warm + i < m:
             work.append(("F", warm + i))
         work.append(("B", i))
-    return work
+        if late is not None and i >= late:
+            work.append(("W", i - late))
+    return work + ([] if late is None else [("W", i) for i in range(max(0, m - late), m)])
 
 
 def simulate(
@@ -40,11 +42,16 @@ def simulate(
     forward: float | tuple[float, ...],
     backward: float | tuple[float, ...],
     edges: tuple[Edge, ...] = (),
+    weights: tuple[float, ...] = (),
 ) -> float:
-    """Time until the last backward pass ends; messages over an edge queue in each direction."""
+    """Time until the last work ends; messages over an edge queue in each direction.
+
+    weights: under ZB-H1, what gradients of weights take of `backward`; stage s puts them off by s microbatches.
+    """
     forwards = forward if isinstance(forward, tuple) else (forward,) * p
     backwards = backward if isinstance(backward, tuple) else (backward,) * p
-    stages = [_Stage(_order(s, p, m, edges)) for s in range(p)]
+    inputs = tuple(b - w for b, w in zip(backwards, weights, strict=True)) if weights else backwards
+    stages = [_Stage(_order(s, p, m, edges, s if weights else None)) for s in range(p)]
     stages[0].inbox = {("F", i) for i in range(m)}
     slow = {edge.upstream: edge for edge in edges}
     free = {(edge.upstream, way): 0.0 for edge in edges for way in "FB"}
@@ -62,9 +69,12 @@ def simulate(
             return
         kind, i = stage.order[stage.next]
         stage.busy = True
-        push(now + (forwards if kind == "F" else backwards)[s], "done", s, kind, i)
+        push(now + {"F": forwards, "B": inputs, "W": weights}[kind][s], "done", s, kind, i)
 
     def send(s: int, kind: str, i: int) -> None:
+        if kind == "W":
+            return
+        stages[s].inbox |= {("W", i)} if kind == "B" else set()
         target = s + 1 if kind == "F" else s - 1
         if kind == "F" and s == p - 1:
             stages[s].inbox.add(("B", i))

@@ -37,6 +37,7 @@ PLANS = {
     "gathered": "tp: 8, cp: 2, pp: 16, cp_exchange: all-gather",
     "over-stages": "tp: 8, cp: 2, pp: 16, across: pp",
     "few-in-flight": "tp: 8, cp: 2, pp: 16, across: pp, extra_in_flight: 1",
+    "zero-over-stages": "tp: 8, cp: 2, pp: 16, schedule: zb-h1, across: pp, recompute: full",
     "tensors-over": "tp: 8, cp: 2, pp: 16, across: tp",
     "contexts-over": "tp: 8, cp: 2, pp: 16, across: cp",
     "gathered-over": "tp: 8, cp: 2, pp: 16, across: cp, cp_exchange: all-gather",

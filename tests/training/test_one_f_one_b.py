@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.training.engine import step_time
+from dcplan.training.memory import held_microbatches
 from dcplan.training.pipeline.in_flight import hidden
 from dcplan.training.pipeline.line import room
 from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
+from dcplan.training.pipeline.schedules import Times, bubble_s
 from dcplan.training.pipeline.stages import stages, to_hide
 from dcplan.training.site.machine import machines
-from dcplan.training.step import Links, Workload
+from dcplan.training.step import Links, StepTime, Workload
 
 from .one_f_one_b import Edge, simulate
 from .records import DATA, layout, model, share
@@ -46,6 +49,22 @@ def test_the_recurrence_is_the_simulation(case: Case) -> None:
     m, forward, backward, edges = case
     expected = simulate(len(forward), m, forward, backward, edges)
     assert span_s(forward, backward, boundaries(edges), m) == pytest.approx(expected, rel=1e-9)
+
+
+@given(cases(), st.lists(st.floats(0.05, 0.95), min_size=9, max_size=9))
+@quiet
+def test_the_recurrence_is_the_simulation_of_zb_h1(case: Case, parts: list[float]) -> None:
+    m, forward, backward, edges = case
+    weights = tuple(part * b for part, b in zip(parts, backward, strict=False))
+    expected = simulate(len(forward), m, forward, backward, edges, weights)
+    assert span_s(forward, backward, boundaries(edges), m, weights) == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.integers(1, 9), st.integers(1, 60), st.floats(0.2, 3), st.floats(0.2, 3), st.floats(0.2, 3))
+@quiet
+def test_zb_h1_in_one_site_is_that_of_the_formula(p: int, m: int, f: float, b: float, w: float) -> None:
+    found = span_s((f,) * p, (b + w,) * p, (), m, (w,) * p)
+    assert found == pytest.approx(m * (f + b + w) + bubble_s("zb-h1", p, m, Times(f, b, w)), rel=1e-9)
 
 
 @pytest.mark.parametrize("case", tomllib.loads((DATA / "pipeline.toml").read_text())["case"])
@@ -96,6 +115,36 @@ def test_many_microbatches_cost_no_more_than_a_few_periods() -> None:
 
 def test_no_path_never_ends() -> None:
     assert math.isinf(span_s((1.0,) * 4, (2.0,) * 4, (Boundary(2, math.inf, 0.0, 3),), 8))
+
+
+def far(schedule: str, gbps: float, ms: float, extra: int | None = None) -> StepTime:
+    """Eight stages of Llama 3 70B in two sites."""
+    shares = tuple(share(site, "h100-sxm", 32) for site in "ab")
+    load = Workload("job", model("llama3-70b"), 8192, 64, "bf16", 32, shares)
+    given = {"tp": 8, "pp": 8, "dp": 1, "across": "pp", "schedule": schedule, "recompute": "full"}
+    plan = layout(64, **given, extra_in_flight=extra)
+    return step_time(load, plan, Links({("a", "b"): gbps}, {("a", "b"): ms}))
+
+
+def test_zero_bubble_over_two_sites() -> None:
+    """What it saves in one site it saves over two, as far as more microbatches in flight hide the way."""
+    plain, split = (far(schedule, math.inf, 0.0) for schedule in ("1f1b", "zb-h1"))
+    assert split.terms.bubble_s < 0.7 * plain.terms.bubble_s
+    assert split.terms.compute_s == plain.terms.compute_s
+    assert max(split.terms.cross_pipeline_s, plain.terms.cross_pipeline_s) < 1e-3  # two transfers through the NICs
+    none, hidden = far("zb-h1", 100, 20.0, 0), far("zb-h1", 100, 20.0)
+    alone = far("1f1b", 100, 20.0, 0).terms.cross_pipeline_s
+    assert hidden.terms.cross_pipeline_s < 0.2 * none.terms.cross_pipeline_s
+    assert none.terms.cross_pipeline_s < 0.5 * alone  # gradients of weights stand where 1F1B waits
+    assert hidden.step_s < far("1f1b", 100, 20.0).step_s
+    for slower in (far("zb-h1", 50, 20.0), far("zb-h1", 100, 40.0)):
+        assert slower.step_s >= hidden.step_s * (1 - 1e-9)
+
+
+def test_more_in_flight_are_held_upstream_until_their_gradients_of_weights_are_made() -> None:
+    plan = layout(64, tp=8, pp=8, dp=1, across="pp", schedule="zb-h1")
+    assert held_microbatches(plan, 3) == (11, 11, 8)
+    assert held_microbatches(replace(plan, schedule="1f1b"), 3) == (11, 10, 1)
 
 
 @pytest.mark.parametrize("extra", [0, 1, None])

@@ -12,7 +12,7 @@ from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.passes import pairs_of
 from dcplan.training.pipeline.one_f_one_b import span_s
 from dcplan.training.pipeline.schedules import CONTROLLED, Times, bubble_s, copies, splits_backward
-from dcplan.training.pipeline.stages import hops_s, idle_s
+from dcplan.training.pipeline.stages import hops_s, idle_s, passes_of
 from dcplan.training.site.collectives import group
 from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.state import adam_traffic
@@ -224,9 +224,9 @@ def cross_pipeline(of: Picture) -> Worked:
 
 
 def _span_s(of: Picture, *, slow: bool) -> float:
-    forward, backward = tuple(s.forward.total_s for s in of.placed), tuple(s.backward.total_s for s in of.placed)
+    forward_s, backward_s, weights_s = passes_of(of.layout, of.placed)
     quick = tuple(replace(one, delay_s=0.0, transfer_s=0.0) for one in of.boundaries)
-    return span_s(forward, backward, of.boundaries if slow else quick, of.layout.microbatches)
+    return span_s(forward_s, backward_s, of.boundaries if slow else quick, of.layout.microbatches, weights_s)
 
 
 def optimizer(of: Picture) -> Worked:

@@ -24,7 +24,12 @@ Way = tuple[int, float, float]
 
 
 def hidden(
-    forward_s: tuple[float, ...], backward_s: tuple[float, ...], ways: Sequence[Way], m: int, most: int
+    forward_s: tuple[float, ...],
+    backward_s: tuple[float, ...],
+    ways: Sequence[Way],
+    m: int,
+    most: int,
+    weights_s: tuple[float, ...] = (),
 ) -> tuple[Boundary, ...]:
     """The boundaries, each with the extra microbatches in flight that it takes, `most` at most.
 
@@ -40,10 +45,10 @@ def hidden(
     wanted = [to_hide(delay, period_s) for _, delay, _ in ways]
     counts = sorted({most, *range(min(most, EVERY_COUNT)), *(2**k for k in range(most.bit_length()) if 2**k < most)})
     first = next((count for count in counts if count >= max(wanted)), most)
-    least_s = _least_s(forward_s, backward_s, ways, m)
+    least_s = _least_s(forward_s, backward_s, weights_s or (0.0,) * len(forward_s), ways, m)
 
     def took_s(extras: Sequence[int]) -> float:
-        return span_s(forward_s, backward_s, _with(ways, extras), m)
+        return span_s(forward_s, backward_s, _with(ways, extras), m, weights_s)
 
     def as_fast(count: int) -> bool:
         return took_s([count] * len(ways)) <= best * (1 + SAME)
@@ -65,7 +70,9 @@ def _with(ways: Sequence[Way], extras: Sequence[int]) -> tuple[Boundary, ...]:
     return tuple(Boundary(*way, extra) for way, extra in zip(ways, extras, strict=True))
 
 
-def _least_s(forward_s: Sequence[float], backward_s: Sequence[float], ways: Sequence[Way], m: int) -> float:
+def _least_s(
+    forward_s: Sequence[float], backward_s: Sequence[float], weights_s: Sequence[float], ways: Sequence[Way], m: int
+) -> float:
     """No number in flight is faster [s].
 
     Each stage works on all microbatches, from when one comes until the last goes; and the last of them goes over each
@@ -73,8 +80,8 @@ def _least_s(forward_s: Sequence[float], backward_s: Sequence[float], ways: Sequ
     """
     delay = {upstream: delay for upstream, delay, _ in ways}
     before = least = 0.0
-    for s, (f, b) in enumerate(zip(forward_s, backward_s, strict=True)):
+    for s, (f, b, w) in enumerate(zip(forward_s, backward_s, weights_s, strict=True)):
         before += 2 * delay.get(s, 0.0)
         least = max(least, before + m * (f + b))
-        before += f + b
+        before += f + b - w
     return max(least, before + (m - 1) * max(transfer for _, _, transfer in ways))

@@ -11,6 +11,7 @@ from dcplan.training.across.place import places
 from dcplan.training.across.split import cuts
 from dcplan.training.compute import costs
 from dcplan.training.memory import USABLE, memory, room_alike, stage_memory
+from dcplan.training.pipeline.schedules import splits_backward
 from dcplan.training.pipeline.stages import Stage, StageLayers, held, stage_layers, stage_of, stages
 from dcplan.training.site.machine import machines
 
@@ -118,14 +119,15 @@ def parameters_by_share(
 
 
 def flights_of(layout: Layout, where: tuple[Place, ...], extra: float | Sequence[float]) -> list[float]:
-    """Microbatches in flight in each stage: p − s, and the extra ones of all boundaries behind it.
+    """Microbatches in flight in each stage: p − s (zb-h1: p), and the extra ones of all boundaries behind it.
 
     extra: of each boundary; or of all of them together, as many of each.
     """
     several = len(where) - 1
     each = [extra / max(1, several)] * several if isinstance(extra, int | float) else list(extra)
     behind = [math.fsum(each[i:]) for i, place in enumerate(where) for _ in range(place.stages)]
-    return [min(layout.microbatches, layout.pp - s + more) for s, more in enumerate(behind)]
+    late = splits_backward(layout.schedule)
+    return [min(layout.microbatches, layout.pp - (0 if late else s) + more) for s, more in enumerate(behind)]
 
 
 def memory_of(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memory:

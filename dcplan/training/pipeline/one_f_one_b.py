@@ -31,7 +31,11 @@ class Boundary:
 
 @lru_cache(maxsize=4096)
 def span_s(
-    forward_s: tuple[float, ...], backward_s: tuple[float, ...], boundaries: tuple[Boundary, ...], m: int
+    forward_s: tuple[float, ...],
+    backward_s: tuple[float, ...],
+    boundaries: tuple[Boundary, ...],
+    m: int,
+    weights_s: tuple[float, ...] = (),
 ) -> float:
     """Time from the first forward pass to the end of the last backward pass of m microbatches [s].
 
@@ -44,13 +48,15 @@ def span_s(
     every time is a constant later than that of c microbatches before, for as long as the recurrence looks back, it
     stays so (it is linear over max and +): whole periods are then not worked out one by one.
     Where stages are alike and nothing waits, (m+p−1)(tF+tB) + Σ 2d. Infinite where a boundary has no path.
+    weights_s: the part of backward_s that makes gradients of weights, under zb-h1 (Qi et al. 2024): the others go to
+    the stage before at once, and stage s makes those of microbatch j−s behind them.
     """
     if any(math.isinf(boundary.delay_s) for boundary in boundaries):
         return math.inf
     period_s, alike = forward_s[0] + backward_s[0], len({*forward_s}) == len({*backward_s}) == 1
-    if alike and _nothing_waits(forward_s[0], backward_s[0], boundaries):
+    if alike and not weights_s and _nothing_waits(forward_s[0], backward_s[0], boundaries):
         return (m + len(forward_s) - 1) * period_s + 2 * math.fsum(each.delay_s for each in boundaries)
-    return _Run(forward_s, backward_s, boundaries, m).span_s()
+    return _Run(forward_s, backward_s, boundaries, m, weights_s or (0.0,) * len(forward_s)).span_s()
 
 
 def _nothing_waits(forward_s: float, backward_s: float, boundaries: Sequence[Boundary]) -> bool:
@@ -66,10 +72,16 @@ class _Run:
     """One pass over the schedule."""
 
     def __init__(
-        self, forward_s: Sequence[float], backward_s: Sequence[float], boundaries: Sequence[Boundary], m: int
+        self,
+        forward_s: Sequence[float],
+        backward_s: Sequence[float],
+        boundaries: Sequence[Boundary],
+        m: int,
+        weights_s: Sequence[float],
     ) -> None:
         self.p, self.m = len(forward_s), m
-        self.forward_s, self.backward_s = forward_s, backward_s
+        self.forward_s, self.weights_s = forward_s, weights_s
+        self.inputs_s = [whole - part for whole, part in zip(backward_s, weights_s, strict=True)]
         self.slow = {boundary.upstream: boundary for boundary in boundaries}
         ahead = [0, *accumulate(1 + (self.slow[s].extra if s in self.slow else 0) for s in range(self.p - 1, 0, -1))]
         self.warm = [min(m, each) for each in reversed(ahead)]
@@ -100,7 +112,8 @@ class _Run:
         for s in range(self.p - 1, -1, -1):  # backward passes that are left, when no forward pass is
             for j in range(self.m - self.warm[s], self.m):
                 self._backward(s, j)
-        return self.free[0] + skipped_s
+            self.free[s] += min(s, self.m) * self.weights_s[s]
+        return max(self.free) + skipped_s
 
     def _round(self, i: int) -> list[float]:
         """Forward passes of microbatch i in all stages, each followed by the backward pass that is due."""
@@ -122,8 +135,8 @@ class _Run:
 
     def _backward(self, s: int, j: int) -> float:
         comes, before = self.comes[s][j], self.free[s]
-        end = (comes if comes > before else before) + self.backward_s[s]  # noqa: FURB136  as above
-        self.free[s] = end
+        end = (comes if comes > before else before) + self.inputs_s[s]  # noqa: FURB136  as above
+        self.free[s] = end + self.weights_s[s] if j >= s else end
         if s:
             self.comes[s - 1].append(self._over(s, "B", end) if s in self.slow else end)
         return end
@@ -136,16 +149,19 @@ class _Run:
     def _period(self) -> int:
         """Microbatches in the cycle that sets the pace: a stage or link alone, or stages that wait for each other.
 
-        Stages a to b wait for each other in a cycle of b−a+1 + Σe microbatches that takes Σ (tF+tB) + Σ 2d.
+        Stages a to b wait for each other in a cycle of b−a+1 + Σe microbatches that takes Σ (tF+tB) + Σ 2d, gradients
+        of weights in a alone.
         """
-        total = [f + b for f, b in zip(self.forward_s, self.backward_s, strict=True)]
-        pace, period = max(*total, *(boundary.transfer_s for boundary in self.slow.values())), 1
+        both = [f + b for f, b in zip(self.forward_s, self.inputs_s, strict=True)]
+        total = [each + w for each, w in zip(both, self.weights_s, strict=True)]
+        pace, period = max([*total, *(boundary.transfer_s for boundary in self.slow.values())]), 1
         inside = sorted(self.slow)
         for k, first in enumerate(inside):
             for last in inside[k:]:
                 run = [self.slow[each] for each in inside if first <= each <= last]
                 shift = last - first + 2 + sum(each.extra for each in run)
-                took = math.fsum(total[first - 1 : last + 1]) + 2 * math.fsum(each.delay_s for each in run)
+                ways_s = 2 * math.fsum(each.delay_s for each in run)
+                took = math.fsum(both[first - 1 : last + 1]) + self.weights_s[first - 1] + ways_s
                 if took / shift > pace * (1 + EQUAL):
                     pace, period = took / shift, shift
         return period

@@ -21,6 +21,8 @@ from dcplan.training.pipeline import controlled
 EXCHANGE_CORES = 20 / 132
 """Streaming multiprocessors that run expert exchange beside compute, of those of an H800."""
 SCHEDULES = ("1f1b", "zb-h1", "zb-h2", "zbv", "v-half", "v-min", "dualpipe")
+OVER_SITES = ("1f1b", "zb-h1")
+"""Those whose stages may lie in several sites: see `one_f_one_b`."""
 CONTROLLED = {"v-half", "v-min"}
 """Those whose bubble has no formula: see `controlled`."""
 

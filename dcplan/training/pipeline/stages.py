@@ -240,6 +240,24 @@ def times_of(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> schedu
     return schedules.Times(forward_s / others, inputs_s / others, weights_s / others)
 
 
+class Passes(NamedTuple):
+    """Of one microbatch in each stage [s]."""
+
+    forward_s: tuple[float, ...]
+    backward_s: tuple[float, ...]
+    weights_s: tuple[float, ...]
+    """Gradients of weights where the schedule splits them off, else nothing."""
+
+
+def passes_of(layout: Layout, placed: tuple[Stage, ...]) -> Passes:
+    """Those of a pipeline over sites."""
+    return Passes(
+        tuple(stage.forward.total_s for stage in placed),
+        tuple(stage.backward.total_s for stage in placed),
+        tuple(stage.weights_s for stage in placed) if schedules.splits_backward(layout.schedule) else (),
+    )
+
+
 def to_hide(delay_s: float, period_s: float) -> int:
     """Extra microbatches in flight that hide a delay: ceil(2 d / (tF + tB)); a hair of rounding does not count."""
     return math.ceil(2 * delay_s / period_s - 1e-9)
