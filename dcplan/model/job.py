@@ -32,8 +32,8 @@ class ParallelismPlan(Strict):
     """Pipeline schedule. zb-h1, zb-h2, zbv (Qi et al. 2024) and dualpipe (DeepSeek-V3) fill gaps with weight gradients.
     zb-h2 keeps nearly twice the activations, and its stages do not wait for each other's optimizer step; zbv folds two
     pieces of the model onto a stage, and so do v-half and v-min (Qi et al. 2024, Controllable Memory), which keep about
-    a half and a third of the activations and wait more; dualpipe keeps weights twice and hides expert exchange behind
-    compute."""
+    a half and a third of the activations and wait more (a search takes them where they are pinned); dualpipe keeps
+    weights twice and hides expert exchange behind compute."""
     expert_overlap: bool = False
     """Expert exchange of one microbatch runs behind the compute of another, in an interleaved schedule or without
     pipeline (Megatron-LM, DeepEP); dualpipe does so by itself."""

@@ -17,7 +17,7 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.pipeline.schedules import OVER_SITES, SCHEDULES, hidden_exchange_s
 from dcplan.training.plans.search import search
-from dcplan.training.plans.space import Space
+from dcplan.training.plans.space import Space, candidates
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
 from dcplan.training.terms import rounds
@@ -147,6 +147,16 @@ def test_only_schedules_of_one_piece_in_order_cross_sites() -> None:
         else:
             assert isinstance(found, Misfit)
             assert "planned with schedule 1f1b or zb-h1" in found.reason
+
+
+def test_a_search_takes_controlled_memory_where_it_is_pinned() -> None:
+    load = Workload("job", model("megatron-22b"), 2048, 512, "bf16", 32, (share("here", "a100-sxm-80gb", 64),))
+    pinned, _ = search(load, Space(pin=ParallelismPlan(schedule="v-half", pp=4), every=True))
+    assert {layout.schedule for layout in pinned} == {"v-half"}
+    assert not {layout.schedule for layout in candidates(load, Space(every=True)) if isinstance(layout, Layout)} & {
+        "v-half",
+        "v-min",
+    }
 
 
 def test_a_search_that_is_told_to_pair_passes_pairs_them() -> None:

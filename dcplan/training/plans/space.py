@@ -10,6 +10,7 @@ from dcplan.model.outer import OUTER_SYNC
 from dcplan.training import shapes
 from dcplan.training.layout import checked, ranks_by_site, uneven, with_sizes
 from dcplan.training.memory import smallest
+from dcplan.training.pipeline.schedules import CONTROLLED
 from dcplan.training.pipeline.stages import divides, fills, fullest_layers
 from dcplan.training.plans.idle import idle
 from dcplan.training.site.machine import is_modern
@@ -27,13 +28,14 @@ PINNED = {"cuda_graphs", "exp_avg_dtype", "flash_attention"}
 """Keys that a search leaves as they are pinned: it would always take the fastest, which not every software has; and
 what a step teaches with moments of fewer bits is not known."""
 CHOICES = {
-    key: tuple(value for value in get_args(field.annotation) if value not in OUTER_SYNC)
+    key: tuple(value for value in get_args(field.annotation) if value not in {*OUTER_SYNC, *CONTROLLED})
     for key, field in ParallelismPlan.model_fields.items()
     if get_origin(field.annotation) is Literal and key not in PINNED
 }
 """Keys of a plan that are chosen among few values: what joins the schema joins the search.
 
-All but ways to synchronise in which a step teaches less: whoever wants those names them."""
+All but ways to synchronise in which a step teaches less, and schedules whose order of work has to be run to know what
+they wait: whoever wants those names them."""
 DEFAULT = ParallelismPlan()
 USUAL_ACROSS = ("dp", "pp")
 FREE = tuple(key for key in CHOICES if key not in {"across", "recompute"})
