@@ -74,14 +74,15 @@ def route_states(
     held: Callable[[int, Mapping[int, Routes]], Mapping[int, Sequence[Way]]] | None = None,
     relit: Sequence[Sequence[float]] = (),
     aside_gbps: Mapping[Hop, float] | None = None,
+    failures: Sequence[int] | None = None,
 ) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
     only, and those that `held` names in a state, which is told their healthy routes. relit: by state, what is lit,
     where that is not what survives of `counts`. Demands on two ways are left out, and what is set aside for them is not
-    used. The healthy state comes first; failures hang on it alone, so that many are routed at once. SolverError where a
-    state cannot be carried: sizing promised that it can.
+    used. The healthy state comes first; failures, all or those that are named by number, hang on it alone, so that many
+    are routed at once. SolverError where a state cannot be carried: sizing promised that it can.
     """
     room_gbps = ROUNDED * sum(whole_rate(demand, problem.states) for demand in problem.demands)
     by_state = relit or [counts] * len(problem.states)
@@ -100,9 +101,14 @@ def route_states(
         return _routing(problem, state, lit, flows), flows
 
     first, healthy = routed(0)
-    much = held is None and len(problem.demands) * len(problem.states) >= MUCH
-    rest = side_by_side(lambda k: routed(k)[0], range(1, len(problem.states)), lanes() if much else 1)
-    return first, *rest
+    much = held is None and is_much(problem)
+    those = range(1, len(problem.states)) if failures is None else failures
+    return first, *side_by_side(lambda k: routed(k)[0], those, lanes() if much else 1)
+
+
+def is_much(problem: Problem) -> bool:
+    """Routing all states takes long enough to be counted and shared out."""
+    return len(problem.demands) * len(problem.states) >= MUCH
 
 
 def _chains(paths: Sequence[tuple[Path, float]]) -> Routes:

@@ -18,6 +18,7 @@ from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
 from dcplan.design.neighbourhood import improved
 from dcplan.design.program import Program, Row
+from dcplan.design.reserve import with_routing
 from dcplan.design.solver import Solved, relative_gap
 from dcplan.errors import SolverError, StoppedError
 
@@ -116,7 +117,7 @@ def _search(loop: Loop) -> _Best | None:
     spared_s = min(LAST_S, SPARED * task.until.left_s)
     rounds = 0
     while not best.closed(task.gap):
-        until = task.until.sooner(spared_s) if best.values is None else task.until
+        until = loop.task.until.sooner(spared_s) if best.values is None else loop.task.until
         if until.over:
             best.reason = until.why
             break
@@ -185,7 +186,10 @@ def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
 
 def _offer(loop: Loop, best: _Best, values: tuple[float, ...] | None) -> None:
     if values is not None:
+        first = best.values is None
         best.offer(values, cost(loop, values))
+        if first and not best.closed(loop.task.gap):
+            loop.task = with_routing(loop.task, [values[i] for i in loop.bought.wavelengths])
 
 
 def _say(loop: Loop, best: _Best) -> None:
@@ -210,7 +214,7 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
             return
         found = whole(loop, solved.values)
         if not _broken(loop, found):
-            best.offer(found, cost(loop, found))
+            _offer(loop, best, found)
             return
 
 
