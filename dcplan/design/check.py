@@ -11,6 +11,7 @@ from dcplan.design.aside import left_over, shared, taken
 from dcplan.design.cuts import Cut
 from dcplan.design.distances import between_all
 from dcplan.design.formulation import TBPS
+from dcplan.design.lanes import lanes, side_by_side
 from dcplan.design.pathlp import PathLp, Routed
 from dcplan.design.reroute import Traffic, near_of, rerouted
 from dcplan.design.resources import resources
@@ -32,6 +33,9 @@ MOST_TIMES = 24
 CLOSE = 1e-7
 LEAST_SHARE = 1e-5
 """Weights below this share of the largest are left out; coefficients would lie too far apart."""
+PARTS = 4
+MUCH = 30_000
+"""Commodities × states from which failures are checked in so many parts: below, a check takes well under a second."""
 KEPT_LOADS = 4
 """Loads that are kept of each state: what they fit, carries it."""
 
@@ -69,7 +73,12 @@ class StateChecker(Protocol):
 
 
 class StateCheck:
-    """Checks states one after the other: by loads that were seen to carry them, by rerouting, by a linear program."""
+    """Checks states by loads that were seen to carry them, by rerouting, by a linear program.
+
+    Where that is much work, failures are dealt into `PARTS` parts for several cores, each with a program of its own
+    that begins where the healthy state ended. Nothing passes between them, so that answers do not hang on how many
+    cores there are. (Paths of one part hardly serve another: programs that share them are larger, and slower by half.)
+    """
 
     def __init__(
         self,
@@ -84,14 +93,16 @@ class StateCheck:
         self.table = shared(problem, table or arrays(problem))
         self.resources = resources(problem, self.table, ways)
         self.asked = self.resources.asked_tbps(self.table.rates)
-        self._lp = PathLp(self.resources)
+        many = len(self.resources.commodities) * len(problem.states)
+        self._parts = [PathLp(self.resources) for _ in range(PARTS if many >= MUCH else 1)]
+        self._begun = False
+        """The programs of all parts know the healthy state."""
         self._loads: dict[int, list[Any]] = {}
         self._traffic: dict[int, Traffic] = {}
         """Of each state what it was last seen to carry, all or not."""
         self._first = next((k for k, state in enumerate(problem.states) if state.healthy), 0)
         self._near = near_of(self.resources)
         self._aside: tuple[Hop, ...] = ()
-        self.counted = {"known": 0, "rerouted": 0, "solved": 0}
 
     def broken(
         self,
@@ -106,15 +117,45 @@ class StateCheck:
         UncheckedError where time is up before any of them was found and before all were looked at.
         """
         rooms = self._rooms(counts, aside)
+        asking = [state for state in states if self.asked[state].any()]
+        if len(self._parts) == 1:
+            looked = self._look(0, asking, rooms, enough, until)
+        else:
+            looked = self._in_parts(asking, rooms, enough, until)
+        if looked is None:
+            raise UncheckedError("time is up before every state was looked at")
+        return looked
+
+    def _in_parts(self, states: Sequence[int], rooms: Any, enough: int, until: Until | None) -> list[Short] | None:
+        """As of `_look`: the healthy state, whose traffic the others begin from, then the parts side by side."""
+        healthy, *others = self._parts
+        found = self._look(0, [state for state in states if state == self._first], rooms, 1, until)
+        if found is None:
+            return None
+        for lp in others if self._first in states and not self._begun else ():
+            lp.learn(healthy.paths)
+            lp.solve(self._first, rooms[self._first], self.asked[self._first])
+        self._begun = self._begun or self._first in states
+        those = [[k for k in states if k != self._first and k % PARTS == part] for part in range(PARTS)]
+        each = -(-enough // PARTS)
+        looked = side_by_side(lambda part: self._look(part, those[part], rooms, each, until), range(PARTS), lanes())
+        found += [short for mine in looked if mine is not None for short in mine]
+        if not found and None in looked:
+            return None
+        rank = {state: r for r, state in enumerate(states)}
+        return sorted(found, key=lambda short: rank[short.state])[:enough]
+
+    def _look(
+        self, part: int, states: Sequence[int], rooms: Any, enough: int, until: Until | None
+    ) -> list[Short] | None:
+        """The first of the states that are broken, `enough` at most; none where time is up before one was found."""
         found: list[Short] = []
         for state in states:
             if until is not None and until.over:
-                if found:
-                    break
-                raise UncheckedError("time is up before every state was looked at")
-            if not self.asked[state].any() or self._carried(state, rooms[state]):
+                return found or None
+            if self._carried(state, rooms[state]):
                 continue
-            short = self._solved(state, rooms[state], self.table.rates[state], converge=False)
+            short = self._solved(state, rooms[state], self.table.rates[state], part=part)
             if short is not None:
                 found.append(short)
                 if len(found) >= enough:
@@ -140,12 +181,10 @@ class StateCheck:
         known = self._loads.setdefault(state, [])
         slack = SHORT * max(1.0, float(self.asked[state].sum())) / 10
         if any(bool((loads <= room + slack).all()) for loads in known):
-            self.counted["known"] += 1
             return True
         for traffic in (self._traffic.get(state), self._traffic.get(self._first)) if self._rerouting else ():
             loads = None if traffic is None else rerouted(self.resources, self._near, traffic, room, self.asked[state])
             if loads is not None:
-                self.counted["rerouted"] += 1
                 self._keep(state, loads)
                 return True
         return False
@@ -155,9 +194,8 @@ class StateCheck:
         known.insert(0, loads)
         del known[KEPT_LOADS:]
 
-    def _solved(self, state: int, room: Any, rates: Any, *, converge: bool) -> Short | None:
-        self.counted["solved"] += 1
-        asked = self.resources.asked_tbps(rates)
+    def _solved(self, state: int, room: Any, rates: Any, *, part: int = 0, converge: bool = False) -> Short | None:
+        lp, asked = self._parts[part], self.resources.asked_tbps(rates)
         least = SHORT * max(1.0, float(asked.sum()))
         cuts: list[Cut] = []
 
@@ -172,9 +210,9 @@ class StateCheck:
                 return True
             return False
 
-        found = self._lp.solve(state, room, asked, enough)
+        found = lp.solve(state, room, asked, enough)
         if not converge:
-            self._traffic[state] = Traffic.of(self._lp.paths, found.flows, len(asked))
+            self._traffic[state] = Traffic.of(lp.paths, found.flows, len(asked))
         if found.total <= least:
             if not converge:
                 self._keep(state, found.loads)

@@ -12,6 +12,8 @@ from dcplan.design.solver import Linear
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dcplan.design.resources import Resources
 
 STEP = 1e-7
@@ -97,11 +99,11 @@ class PathLp:
 
     def _priced(self, state: int, prices: Any, worth: Any) -> int:
         """Add paths that cost less than the commodity is worth; returns how many."""
-        fresh = [
-            path
-            for path in (*self._free_paths(state, prices, worth), *self._held_paths(state, prices, worth))
-            if path not in self._known
-        ]
+        return self.learn([*self._free_paths(state, prices, worth), *self._held_paths(state, prices, worth)])
+
+    def learn(self, paths: Sequence[tuple[int, tuple[int, ...]]]) -> int:
+        """Add those of the paths that are not known yet; returns how many."""
+        fresh = [path for path in paths if path not in self._known]
         if fresh:
             first = self.resources.size
             self._linear.add_columns([0.0] * len(fresh), [[*path, first + c] for c, path in fresh])

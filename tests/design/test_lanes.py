@@ -10,9 +10,11 @@ import time
 import pytest
 
 from dcplan import api
+from dcplan.design import check, engine, routing
 from dcplan.design import lanes as lanes_of
-from dcplan.design import routing
+from dcplan.design.check import StateCheck, UncheckedError
 from dcplan.design.lanes import side_by_side
+from dcplan.errors import SolverError
 from dcplan.planfile import dumps
 from tests.cli.test_progress import lumpy
 
@@ -115,3 +117,108 @@ def test_same_plan_whatever_the_number_of_lanes(tmp_path, monkeypatch, scheme):
     assert one == 1
     assert more > 2
     assert several == plain == made(0, 2)[0]
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory):
+    """A problem of some states, and a purchase that carries them all."""
+    file = tmp_path_factory.mktemp("mesh") / "lumpy.yaml"
+    file.write_text(lumpy(sites=8, chords=5, demands=16).replace(", time_limit_s: 600", ""))
+    network, seen = api.load(file), []
+    routed = engine.routed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "routed", lambda *args: seen.append(args[:2]) or routed(*args))
+        api.plan(network, max_nodes=3)
+    return network, seen[-1][0].problem, seen[-1][1]
+
+
+def in_parts(monkeypatch, problem, many):
+    """Checks failures in parts, from so many lanes."""
+    monkeypatch.setattr(check, "MUCH", 0)
+    monkeypatch.setattr(check, "lanes", lambda: many)
+    return StateCheck(problem, {})
+
+
+def test_broken_states_whatever_the_parts_and_lanes(mesh, monkeypatch):
+    _, problem, counts = mesh
+    states = range(len(problem.states))
+    whole, one, two = StateCheck(problem, {}), *(in_parts(monkeypatch, problem, many) for many in (1, 2))
+    assert [len(each._parts) for each in (whole, one, two)] == [1, check.PARTS, check.PARTS]
+    some = 0
+    for share in (1.0, 0.9, 0.97, 0.8, 1.1, 0.6):
+        bought, said = [share * count for count in counts], []
+        for checker, many in ((one, 1), (two, 2)):
+            monkeypatch.setattr(check, "lanes", lambda many=many: many)
+            said.append([checker.broken(bought, states, enough) for enough in (len(states), 2)])
+        (alone, few), together = said
+        assert together == [alone, few]
+        assert [short.state for short in alone] == [short.state for short in whole.broken(bought, states, len(states))]
+        assert len(few) == min(2, len(alone))
+        some += 0 < len(alone) < len(states)
+    assert some >= 2
+
+
+def test_states_that_are_checked_meet_in_several_threads(mesh, monkeypatch):
+    _, problem, counts = mesh
+    checker, threads = in_parts(monkeypatch, problem, 2), set()
+    carried = StateCheck._carried
+
+    def watched(self, state, room):
+        threads.add(threading.get_ident())
+        time.sleep(0.002)
+        return carried(self, state, room)
+
+    monkeypatch.setattr(StateCheck, "_carried", watched)
+    assert checker.broken(counts, range(len(problem.states)), 40) == []
+    assert len(threads) == 3
+
+
+class Countdown:
+    """Time that is up when it was looked at so many times."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    @property
+    def over(self):
+        self.looks -= 1
+        return self.looks < 0
+
+
+def test_time_that_is_up_in_the_parts(mesh, monkeypatch):
+    _, problem, counts = mesh
+    states = range(len(problem.states))
+    for looks in (0, 1, len(states) // 2):
+        with pytest.raises(UncheckedError):
+            in_parts(monkeypatch, problem, 2).broken(counts, states, 40, until=Countdown(looks))
+    assert in_parts(monkeypatch, problem, 2).broken(counts, states, 40, until=Countdown(len(states))) == []
+    little = [0.6 * count for count in counts]
+    every = in_parts(monkeypatch, problem, 1).broken(little, states, 40)
+    found = in_parts(monkeypatch, problem, 1).broken(little, states, 40, until=Countdown(len(states) - 6))
+    assert 0 < len(found) < len(every)
+
+
+def test_a_part_that_fails_is_said(mesh, monkeypatch):
+    _, problem, counts = mesh
+    checker = in_parts(monkeypatch, problem, 2)
+    solve, last = type(checker._parts[0]).solve, len(problem.states) - 1
+
+    def failing(self, state, *rest):
+        if state == last:
+            raise SolverError("the routing of a state gave no answer")
+        return solve(self, state, *rest)
+
+    monkeypatch.setattr(type(checker._parts[0]), "solve", failing)
+    monkeypatch.setattr(StateCheck, "_carried", lambda *_: False)
+    with pytest.raises(SolverError, match="gave no answer"):
+        checker.broken(counts, range(len(problem.states)), 40)
+
+
+def test_same_plan_from_checks_in_one_lane_and_in_two(mesh, monkeypatch):
+    network, *_ = mesh
+    monkeypatch.setattr(check, "MUCH", 0)
+    made = []
+    for many in (1, 2, 3):
+        monkeypatch.setattr(check, "lanes", lambda many=many: many)
+        made.append(dumps(api.plan(network, max_nodes=3)))
+    assert made[0] == made[1] == made[2]
