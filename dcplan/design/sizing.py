@@ -113,7 +113,7 @@ def _search(loop: Loop) -> _Best | None:
     _improve(loop, best)
     _say(loop, best)
     half = task.gap / 2
-    gap = half if loop.traffic.columns else max(LOOSE_GAP, half)
+    gap = max(LOOSE_GAP, half)
     spared_s = min(LAST_S, SPARED * task.until.left_s)
     rounds = 0
     while not best.closed(task.gap):

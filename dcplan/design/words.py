@@ -208,10 +208,12 @@ class Words:
 
 def cut_in_words(problem: Problem, held: Held) -> str:
     """What must be able to cross, or the distances that demands must travel; and how it was rounded."""
-    cut, names = held.cuts[0], [problem.states[one.state].name for one in held.cuts]
-    over = " over lit pairs" if cut.fibers else ""
+    names = list(dict.fromkeys(problem.states[one.state].name for one in held.cuts))
     when = f"after losing any of {', '.join(names)}" if len(names) > 1 else _when(names[0])
-    return f"{when}, {_needed(cut, cut.need_gbps(problem), over)}{_rounded(held.divisors)}"
+    mine = held.cuts if len(names) == 1 else held.cuts[:1]
+    over = " over lit pairs" if mine[0].fibers else ""
+    needs = " and ".join(_needed(one, one.need_gbps(problem), over) for one in mine)
+    return f"{when}, {needs}{', added up' if len(mine) > 1 else ''}{_rounded(held.divisors)}"
 
 
 def asked_in_words(problem: Problem, asked: Asked | Wanted, divisors: Divisors) -> str:

@@ -72,6 +72,9 @@ def _row(term: Term) -> Row:
 def _what(term: Term) -> str:
     """`after losing F3, {a, b} need 12.8 Tb/s to the rest`."""
     cut = term.cuts[0]
+    if _halved(term):
+        rest = ", ".join(f"{_sites(one)} {rate(one.need_gbps)}" for one in term.cuts[1:])
+        return f"{_sites(cut)} need {rate(cut.need_gbps)} to the rest, {rest}; what crosses two of these counts once"
     if len(term.cuts) > 1:
         states = [one.state for one in term.cuts]
         shown = [*states[:NAMED], f"{len(states) - NAMED} others"] if len(states) > NAMED + 1 else states
@@ -87,13 +90,18 @@ def _what(term: Term) -> str:
     return f"{when}{_demands(cut)} need {rate(cut.need_gbps)}, each times the weight of its way"
 
 
+def _halved(term: Term) -> bool:
+    """Cuts of the same state are added up, not the same cut after several failures (see `design.halves`)."""
+    return len(term.cuts) > 1 and len({one.state for one in term.cuts}) == 1
+
+
 def _asks(term: Term) -> str:
     """`17 × 800 Gb/s`, `1 fiber pair`, `12.8 Tb/s`."""
     first, second = term.divisors
     built = f", or building {' or '.join(term.built)}" if term.built else ""
     if term.cuts[0].over == TRAFFIC:
         return f"US$ {term.right:,.0f}"
-    if second is not None:
+    if second is not None and not _halved(term):
         return f"{term.right:g} {'fiber pairs' if term.cuts[0].over == PAIRS else 'wavelengths'} in all{built}"
     if first is None:
         return f"{rate(1000 * term.right)}{built}"

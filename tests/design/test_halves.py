@@ -14,6 +14,7 @@ from dcplan.design.limits import Limits, Until
 from dcplan.design.rounding import derived
 from dcplan.design.sizing import size
 from dcplan.design.solver import solve
+from dcplan.design.words import cut_in_words
 from tests.design import instances
 from tests.design.test_cuts import SOME, problems, shortage, value_of
 
@@ -77,3 +78,12 @@ def test_traffic_with_a_price_stays_in_the_master():
     assert not loop.traffic.columns
     assert root(loop)
     assert loop.linear.objective == pytest.approx(20 + 600 * 0.01)
+
+
+def test_the_three_cuts_in_words():
+    made = triangle((400, 10), 200.0)
+    loop = start(task_of(made))
+    root(loop)
+    words = {cut_in_words(made, held) for held in loop.cuts.values() if len(held.cuts) > 1}
+    needs = " and ".join(f"sites {{{site}}} need 400 Gb/s to the rest" for site in "abc")
+    assert words == {f"healthy, {needs}, added up; rounded by 0.4 and 2"}
