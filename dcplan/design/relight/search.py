@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 ROOT_ROUNDS = 200
 """Rounds of cuts on the relaxation before the first integer solve."""
-STALL = 1e-4
-STALLED = 6
-"""The relaxation is left when it rose by less than this share in so many rounds."""
+STALL = 0.005
+STALLED = 3
+"""The relaxation is left when it rose by less than this share in so many rounds in a row: whole purchases tell more."""
 WRITTEN_AT_ONCE = 4
 """States that are written into the master in a round; others may need no place then."""
 ENLARGED_EVERY = 8
