@@ -100,7 +100,9 @@ def design(
 ) -> Design | Infeasible:
     """The cheapest network that carries every demand in every state, with its proof; or why there is none.
 
-    The limits are for everything; where they are reached before any answer, some seconds more go into making one.
+    The limits are for everything; where they are reached before any answer, some seconds more go into making one. A
+    search leaves the time that routing every state takes, as measured on some of them; where it takes longer all the
+    same it is finished, for a plan carries all of its traffic.
     Ctrl-C ends the search as a limit does; pressed twice, it raises KeyboardInterrupt.
     SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
     follows (which would be a mistake in dcplan).

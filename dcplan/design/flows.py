@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import fsum, inf
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.distances import between_all, direct, numbered, walks
+from dcplan.design.lit_net import LitNet
 from dcplan.design.problem import Hop, Problem
 from dcplan.design.program import Program
 from dcplan.design.solver import Linear
@@ -96,7 +96,7 @@ class Flows:
     """A path; or with a number, what leaves that of what stands."""
     _known: set[tuple[int, Path]] = field(default_factory=set)
     _linear: Linear = field(init=False)
-    _net: _Net = field(init=False)
+    _net: LitNet = field(init=False)
     _stood: _Stood = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class Flows:
         self._known = {(one.demand, one.path) for one in self.listed}
         self._linear.begin(self._short.values(), self._served.values())
         ends = {d: self.problem.demands[d].ends for d in self.asked if d in self.free}
-        self._net = _Net(self.problem, self.room, self._hops, ends)
+        self._net = LitNet(self.problem, self.room, self._hops, ends)
 
     def cheapest(self) -> list[tuple[Column, float]]:
         """The paths in use [Gb/s]. SolverError where not all that is asked can be carried."""
@@ -274,56 +274,3 @@ class _Stood:
         for d, paid in zip(self._demands, tolled.tolist(), strict=True):
             found[d] = max(paid, found.get(d, paid))
         return found
-
-
-class _Net:
-    """The sites that lit lightpaths join, for cheapest paths between all of them at once."""
-
-    def __init__(self, problem: Problem, room: Room, rows: Mapping[Hop, int], wanted: Mapping[int, Pair]) -> None:
-        import numpy as np
-
-        sites = sorted({site for pair in room.ends.values() for site in pair})
-        at = {site: k for k, site in enumerate(sites)}
-        pairs = sorted(set(room.ends.values()))
-        rank = {pair: k for k, pair in enumerate(pairs)}
-        self.lightpaths = sorted(room.ends)
-        self._pair = np.array([rank[room.ends[i]] for i in self.lightpaths], dtype=np.intp)
-        self.links = np.array([[at[a], at[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
-        self.number = numbered(len(sites), self.links)
-        self.price: Any = np.array([room.price[i] for i in self.lightpaths])
-        """(lightpaths,) as their tolls"""
-        self.usd: Any = np.array([room.usd.get(i, 0.0) for i in self.lightpaths])
-        self.rows: Any = np.array([rows[problem.top(i)] for i in self.lightpaths], dtype=np.intp)
-        self.demands = [d for d, ends in wanted.items() if all(site in at for site in ends)]
-        """That lit lightpaths may join."""
-        self.ends = np.array([[at[site] for site in wanted[d]] for d in self.demands], dtype=np.intp).reshape(-1, 2)
-
-    def nearest(self, tolls: Any) -> _Nearest:
-        """The cheapest chains of lightpaths between all ends."""
-        import numpy as np
-
-        order = np.lexsort((np.arange(len(tolls)), tolls, self._pair))
-        _, first = np.unique(self._pair[order], return_index=True)
-        best = order[first]
-        return _Nearest(self, [self.lightpaths[e] for e in best.tolist()], tolls[best])
-
-
-class _Nearest:
-    def __init__(self, net: _Net, lightpaths: Sequence[int], lengths: Any) -> None:
-        self._net, self._lightpaths = net, lightpaths
-        self._lengths = lengths
-        self._distances = between_all(len(net.number), net.links, lengths)
-
-    def chains(self, asking: Any, than: Any) -> list[tuple[int, list[int]]]:
-        """Demands, of those that ask, whose cheapest chain is cheaper than given, with the chain from the first end."""
-        import numpy as np
-
-        net = self._net
-        starts, stops = net.ends.T
-        paying = np.flatnonzero(asking & (self._distances[starts, stops] < than))
-        straight = direct(len(net.number), net.links, self._lengths)
-        walked = walks(straight, self._distances, starts[paying], stops[paying], net.number)
-        return [
-            (net.demands[c], [self._lightpaths[e] for e in links])
-            for c, links in zip(paying.tolist(), walked, strict=True)
-        ]
