@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.rules.examples import WITH_JOB, adding, with_change
+from dcplan.training.engine import one_site
 from dcplan.training.goodput import rules as goodput
 from dcplan.training.layout import complete
 from dcplan.training.plans.idle import idle
@@ -14,7 +16,7 @@ from dcplan.training.plans.space import DEFAULT, Space, idle_pins
 from dcplan.training.site import rules as site_rules
 from dcplan.training.site.machine import peak_tflops
 from dcplan.training.site.precision import PRECISIONS
-from dcplan.training.step import Misfit
+from dcplan.training.step import Layout, Misfit
 from dcplan.training.transport import rules as transport
 from dcplan.training.workload import joined, sequences
 
@@ -119,6 +121,11 @@ RULES: tuple[Rule, ...] = (
     LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *site_rules.RULES,
     *goodput.RULES, *transport.RULES,
 )  # fmt: skip
+COMPARED = {
+    "cuda_graphs": "its hosts launch fast enough without",
+    "token_dispatcher": "its software sends tokens so anyway, or all experts are in one scale-up domain",
+}
+"""Keys that change nothing where the step is the same without them, and why that is so."""
 _OF_KIND = {"layout": LAYOUT, "batch": BATCH, "memory": MEMORY, "sites": SITES}
 _HINTS = {
     "layout": "change the sizes, or write `plans: auto` and let dcplan find them",
@@ -186,11 +193,20 @@ def _named(network: Network, at: Loc, name: str, plan: ParallelismPlan, load: Wo
     if isinstance(result, Misfit):
         span = network.document.locate(at, of_key=True)
         yield Finding(_OF_KIND[result.kind], span, f"plan `{name}`: {result.reason}", _HINTS[result.kind])
-    for key, why in idle(plan, load).items():
+    reasons = idle(plan, load)
+    if isinstance(result, Layout):
+        reasons |= {key: why for key, why in COMPARED.items() if key not in reasons and _as_fast(load, result, key)}
+    for key, why in reasons.items():
         if key not in plan.model_fields_set:
             continue
         span = network.document.locate((*at, key), of_key=True)
         yield Finding(NO_EFFECT, span, f"`{key}` has no effect: {why}", "leave it out")
+
+
+def _as_fast(load: Workload, layout: Layout, key: str) -> bool:
+    """The step in one site is the same where the plan does not say the key."""
+    other = replace(layout, **{key: getattr(DEFAULT, key)})
+    return one_site(load, layout).terms == one_site(load, other).terms
 
 
 def _accelerators(network: Network, at: Loc, load: Workload) -> Iterator[Finding]:

@@ -117,3 +117,22 @@ def test_checkpoints_that_take_longer_than_the_job_lasts() -> None:
     found = findings(adding("    reliability: {checkpoint: {gb_per_s: 0.1}}\n"))
     (told,) = [one for one in found if one.rule.code == "DCP442"]
     assert told.message == "5,682 GB take 56,819 s to write, the job fails every 11,135 s"
+
+
+def small(plan: str) -> list[str]:
+    """What is told of a plan of Qwen3 30B in fp8, in microbatches of 4,096 tokens."""
+    text = with_change("llama3-405b", "qwen3-30b-a3b", with_change("16777216", "268435456"))
+    text = with_change("sequence_length: 8192", "sequence_length: 4096", text)
+    job = adding(f"    plans: {{small: {{{plan}}}}}\n    precision: fp8\n", text)
+    return [finding.message for finding in findings(job)]
+
+
+def test_graphs_and_dispatchers_that_change_nothing_are_told() -> None:
+    """A dense model of this size keeps its hosts idle; experts of 8 accelerators are in one scale-up domain."""
+    (told,) = findings(adding("    plans: {deep: {tp: 8, cp: 2, pp: 16, virtual_stages: 8, cuda_graphs: step}}\n"))
+    assert told.message == "`cuda_graphs` has no effect: its hosts launch fast enough without"
+    assert not small("pp: 4, ep: 8, cuda_graphs: step")
+    assert not small("pp: 4, ep: 64, token_dispatcher: alltoall")
+    for plan in ("ep: 8, token_dispatcher: alltoall", "ep: 64, token_dispatcher: flex"):
+        (said,) = small(f"pp: 4, {plan}")
+        assert said.startswith("`token_dispatcher` has no effect: its software sends tokens so anyway, or all experts")
