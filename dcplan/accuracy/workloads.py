@@ -24,6 +24,7 @@ CHOICES = (
     "cp_exchange",
     "cuda_graphs",
     "fp8_attention",
+    "fused_experts",
     "flash_attention",
     "token_dispatcher",
     "recompute_modules",

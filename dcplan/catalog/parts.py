@@ -361,6 +361,8 @@ class ModelShape(Part):
     """Experts that every token visits."""
     moe_ffn: int | None = None
     """Inner size of one expert."""
+    expert_bias: bool = False
+    """Experts add a bias to what they give."""
     dense_layers: int = 0
     """Layers without experts in a MoE model."""
     total_params_b: Positive | None = None

@@ -66,6 +66,9 @@ class ParallelismPlan(Strict):
     flash_attention: Literal[2, 3] = 3
     """Generation of the kernel of the attention core: 3, FlashAttention-3 and cuDNN from the middle of 2024 on; 2
     before, at two thirds of its rate. Tells where sequences are long."""
+    fused_experts: bool = False
+    """The activation function of experts is part of the kernel of their first product, so that what lies between is
+    neither written nor read (Megatron-Bridge of 2026, fused grouped MLP)."""
     fp8_attention: bool = False
     """The attention core multiplies in fp8 as well, where the job does (Megatron-LM, fp8_dot_product_attention)."""
     cuda_graphs: Literal["none", "router", "layer", "step"] = "none"

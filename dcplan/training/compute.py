@@ -21,6 +21,9 @@ FLASH_EFFICIENCY = {2: 0.5, 3: 0.75}
 """Rate of flash attention over that of large matrix products, by generation: about 640 TFLOP/s forward and 560 backward
 with the third and 400 and 330 with the second where those reach 750 to 800 on an H100 (FlashAttention-3, Shah et al.
 2024, figures 5 and 6, from memory)."""
+EXPERT_BIAS_BYTES = 22
+"""Moved for each unit of a routed token where experts have a bias, a third of 28 forward and 38 backward: its product
+with the probability in fp32, the sum, all experts' in one tensor, and back to bf16 (Megatron-Core, _apply_bias)."""
 MOE_FFN = 2048
 """Inner size of the experts that a calibration's moe_efficiency is for."""
 FLASH_BACKWARD = 2.5
@@ -240,22 +243,34 @@ def _attention_core(model: ModelShape, s: int, tokens: float, tile: Tile, machin
 
 
 def _elementwise_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool, skew: float) -> float:
-    """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, routing."""
+    """Norms, residuals and dropout (22 per hidden unit), copies around attention, activation function, routing.
+
+    Where experts are fused, their activation function is part of the first product.
+    """
     spread = tile.tp if tile.sequence_parallel else 1
     per_ffn, (width, _) = 6 if model.glu else 4, _feed_forward(model, moe=moe, skew=skew)
-    sharded = 4 * shapes.qkv_width(model) + per_ffn * width
-    routed = 8 * skew * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
+    fused = moe and tile.fused_experts
+    sharded = 4 * shapes.qkv_width(model) + per_ffn * (width - fused * _routed_width(model, skew))
+    biased = EXPERT_BIAS_BYTES if model.expert_bias and not fused else 0
+    routed = (8 + biased) * skew * (model.topk or 1) * model.hidden if moe else 0  # gather and scatter of routed tokens
     return tokens * (22 * model.hidden / spread + (sharded + routed) / tile.tp)
 
 
 def _operand_bytes(model: ModelShape, tokens: float, tile: Tile, *, moe: bool, skew: float) -> float:
     """What matrix products read and write beside their weights, 2 bytes each: input and output of every one.
 
-    4 h + qkv + attention output + inner feed-forward on both sides.
+    4 h + qkv + attention output + inner feed-forward on both sides; where experts are fused, of theirs only what the
+    second product takes.
     """
     per_ffn, (width, visited) = 3 if model.glu else 2, _feed_forward(model, moe=moe, skew=skew)
-    sharded = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + per_ffn * width)
+    inner = per_ffn * width - (per_ffn - 1) * (_routed_width(model, skew) if moe and tile.fused_experts else 0.0)
+    sharded = 2 * (shapes.qkv_width(model) + shapes.attention_width(model) // 2 + inner)
     return tokens * (4 * (1 + visited) * model.hidden + sharded / tile.tp)
+
+
+def _routed_width(model: ModelShape, skew: float) -> float:
+    """Inner width of the routed experts that a token visits."""
+    return skew * (model.topk or 1) * (model.moe_ffn or model.ffn)
 
 
 def _feed_forward(model: ModelShape, *, moe: bool, skew: float) -> tuple[float, float]:

@@ -26,7 +26,8 @@ ROUTER = 12
 EXCHANGE = 10
 """Tokens are sorted, go to their experts, come back and are added up."""
 EXPERT = 2
-"""Two products of each expert on the accelerator; as many quantisations of their operands in fp8 and fp4."""
+"""Two products of each expert on the accelerator; as many quantisations of their operands in fp8 and fp4, and where it
+has a bias, its product with the probability of a token and the sum."""
 BACKWARD = 2
 """Operators of a backward pass over those of a forward pass: every product has two gradients."""
 GRAPH = 1
@@ -48,7 +49,7 @@ def launches(model: ModelShape, tile: Tile, machine: Machine, *, moe: bool) -> i
         return attention + (0 if layer else FEED_FORWARD)
     router = {"none": ROUTER, "router": GRAPH}.get(tile.cuda_graphs, 0)
     shared = FEED_FORWARD if model.shared_experts and not layer else 0
-    each = EXPERT * (2 if machine.operand_bytes < 2 else 1)
+    each = EXPERT * (2 if machine.operand_bytes < 2 else 1) + (EXPERT if model.expert_bias else 0)
     return attention + router + shared + EXCHANGE + each * ((model.experts or 0) // tile.ep)
 
 

@@ -123,6 +123,7 @@ def with_sizes(name: str, plan: ParallelismPlan, workload: Workload, dp: int) ->
         token_dispatcher=plan.token_dispatcher,
         flash_attention=plan.flash_attention,
         fp8_attention=plan.fp8_attention,
+        fused_experts=plan.fused_experts,
         recompute_modules=tuple(sorted(set(plan.recompute_modules))),
         grad_reduce_in_fp32=plan.grad_reduce_in_fp32,
         fp8_param_gather=plan.fp8_param_gather,

@@ -154,6 +154,7 @@ class Tile(NamedTuple):
     cuda_graphs: str
     fp8_attention: bool
     flash_attention: int
+    fused_experts: bool
     token_dispatcher: str | None
     recompute_modules: tuple[str, ...]
     grad_reduce_in_fp32: bool
@@ -199,6 +200,8 @@ class Layout:
     """Moments of Adam: fp32, bf16 or fp8."""
     flash_attention: int = 3
     """Generation of the kernel of the attention core, where it is flash attention at all."""
+    fused_experts: bool = False
+    """The activation function of experts is part of the kernel of their first product."""
     fp8_attention: bool = False
     """The attention core multiplies in fp8."""
     cuda_graphs: str = "none"

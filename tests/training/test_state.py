@@ -10,6 +10,7 @@ import pytest
 from dcplan.accuracy.compare import names
 from dcplan.accuracy.runs import run_sets
 from dcplan.model.job import ParallelismPlan
+from dcplan.training.compute import layer_kernels
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import memory
@@ -114,6 +115,30 @@ def test_queries_keys_and_values_of_latent_attention() -> None:
     assert (plain - less) * 1e9 / dropped / in_flight == pytest.approx(16, abs=1.01)
 
 
+def test_fused_experts_write_and_read_nothing_between_their_products() -> None:
+    """Of 8 experts with 2,048 inner units: 6 bytes each for the activation function, 4 beside what the second takes."""
+    plain, fused = (replace(deepseek(), fused_experts=on).tile for on in (False, True))
+    (box,) = machines(DEEPSEEK)
+    moved = [layer_kernels(DEEPSEEK, tile, box, moe=True).other_bytes for tile in (plain, fused)]
+    assert moved[0] - moved[1] == pytest.approx(4096 * (6 + 4) * 8 * 2048)
+    assert layer_kernels(DEEPSEEK, plain, box, moe=False) == layer_kernels(DEEPSEEK, fused, box, moe=False)
+    assert "fused_experts" in idle(ParallelismPlan(fused_experts=True), DENSE)
+
+
+def test_biases_of_experts_move_bytes_unless_they_are_fused() -> None:
+    """GPT-OSS: 4 experts a token, hidden size 2,880."""
+    here = (share("here", "b200-sxm", 64),)
+    with_, without = (
+        Workload("job", model("gpt-oss-120b").model_copy(update={"expert_bias": on}), 4096, 64, "bf16", 32, here)
+        for on in (True, False)
+    )
+    (box,) = machines(with_)
+    for fused, each in ((False, 22), (True, 0)):
+        tile = layout(64, ep=8, dp=64, fused_experts=fused).tile
+        moved = [layer_kernels(work, tile, box, moe=True).other_bytes for work in (with_, without)]
+        assert moved[0] - moved[1] == pytest.approx(each * 4096 * 4 * 2880)
+
+
 @pytest.mark.parametrize(
     ("plan", "work", "said"),
     [
@@ -155,7 +180,7 @@ def test_attention_in_fp8_is_faster_but_not_in_a_job_in_bf16() -> None:
 
 
 def test_recipes_that_ran_fit_with_what_they_state() -> None:
-    """Of 88 recipes of Megatron-Bridge for mixtures of experts all but those that pair passes without a pipeline, and one.
+    """Of 88 recipes of Megatron-Bridge all but those that pair passes without a pipeline, and one.
 
     The former move activations to the host or keep them in fp8, which is not modelled; the other's table has another
     microbatch than its recipe.

@@ -26,6 +26,7 @@ def idle(plan: ParallelismPlan | Layout, load: Workload) -> dict[str, str]:
         "extra_in_flight": None if over_pipeline else "no pipeline crosses sites",
         "sequence_parallel": None if plan.tp > 1 else "tp is 1",
         "expert_overlap": _own_overlap(plan),
+        "fused_experts": None if load.model.experts else "the model is dense",
         "token_dispatcher": "ep is 1, no token leaves its rank" if plan.ep == 1 else None,
         "cp_exchange": None if plan.cp > 1 else "cp is 1",
         "schedule": None if plan.pp > 1 else "pp is 1",
