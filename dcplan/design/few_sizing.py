@@ -111,6 +111,7 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
     ways: Mapping[int, Sequence[Way]] = {d: couple.ways for d, couple in (settled or {}).items()}
     if ways:
         fixed = replace(strict, ways={**task.ways, **ways}, few=replace(task.few, complete=False))
+        fixed = replace(fixed, until=until.extended(LAST_S))
         if task.problem.shared:
             _offered(fixed, sized.cuts, best)
         else:

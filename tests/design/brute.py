@@ -118,8 +118,15 @@ def chains(paths, a, b):
     return found
 
 
+def late_ms(net, chain, demand):
+    """How much longer a chain takes than a demand allows [ms]; every transponder takes as long as any other."""
+    (about,) = net.catalog.transponders.values()
+    most_ms = math.inf if demand.max_latency_ms is None else demand.max_latency_ms
+    return sum(path.latency_ms + about.latency_us / 1000 for path in chain) - most_ms
+
+
 def by_couples(net, choices, counts, demands, states):
-    """Couples of chains without a common failure carry each demand twice: an LP with a column per couple."""
+    """Couples of chains in time without a common failure carry each demand twice: an LP with a column per couple."""
     import highspy
     import numpy as np
 
@@ -130,7 +137,8 @@ def by_couples(net, choices, counts, demands, states):
     columns = []
     for d, demand in enumerate(demands):
         whole = max(demand.gbps.values())
-        for one, other in combinations(chains(lit, *demand.ends), 2):
+        in_time = [chain for chain in chains(lit, *demand.ends) if late_ms(net, chain, demand) <= 1e-9]
+        for one, other in combinations(in_time, 2):
             hurts = [
                 state
                 for state in states

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from dcplan.design import listing
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole
 from dcplan.design.limits import Limits
@@ -27,7 +28,7 @@ def solved(net, paths, demands):
     return design(net, factory.lines(net), paths, demands, promised_states(net), Options(gap=1e-6))
 
 
-def same_as_brute(net, paths, demands, carries, most):
+def same_as_brute(net, paths, demands, carries, most, reason="spectrum repaired"):
     lines, states = factory.lines(net), promised_states(net)
     found = solved(net, paths, demands)
     best = brute.cheapest(net, lines, paths, demands, states, carries, most)
@@ -42,7 +43,7 @@ def same_as_brute(net, paths, demands, carries, most):
     if found.proof.status == "optimal":
         assert found.cost_usd == pytest.approx(best, rel=1e-5)
     else:
-        assert found.proof.reason == "spectrum repaired"
+        assert found.proof.reason == reason
         assert found.cost_usd >= best * (1 - 1e-5)
     return found
 
@@ -104,6 +105,23 @@ def test_few_sites_one_plus_one(case):
     demands = [factory.demand(net, f"d{i}", a, b, x) for i, ((a, b), x) in enumerate(asked[:2])]
     paths = factory.lightpaths(net)[:5]
     same_as_brute(net, paths, demands, brute.by_couples, 2)
+
+
+@FEW
+@given(few_sites(("a", "b", "c")), st.sampled_from([0.6, 1.1, 1.9]), st.booleans())
+def test_few_sites_one_plus_one_in_time(case, limit_ms, generate):
+    """Some limits leave one couple, some none; ways listed, and ways generated."""
+    names, fibers, asked = case
+    policy = {"scheme": "one-plus-one", "routes": 1, "survive": ["any-fiber", "any-site"]}
+    net = factory.network(names, fibers, policy, BAND, modes=ONE, price=60_000.0)
+    demands = [
+        factory.demand(net, f"d{i}", a, b, x, max_latency_ms=None if i else limit_ms)
+        for i, ((a, b), x) in enumerate(asked[:2])
+    ]
+    paths = factory.lightpaths(net)[:5]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(listing, "MANY_WAYS", 0 if generate else 4000)
+        same_as_brute(net, paths, demands, brute.by_couples, 2, "not all ways were considered")
 
 
 @st.composite
