@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MANY_WAYS = 4000
 """Of all demands on two ways at once together: of more than these, some are generated instead."""
+MOST_OF_TWO = 1200
+"""Of one demand on two ways at once: of more than these, those of all are generated."""
 GENERATING = 0.3
 """Share of the time in which ways of demands on two at once are generated."""
 
@@ -44,7 +46,7 @@ def listed_ways(made: Problem, demands: Sequence[int], until: Until, *, few: boo
     found: dict[int, Ways] = {}
     for rank, d in enumerate(demands):
         mine = until.within(until.left_s / (2 * (len(demands) - rank)))
-        found[d] = ways_of(made, made.demands[d], mine)
+        found[d] = ways_of(made, made.demands[d], mine, MOST_OF_TWO if few else None)
         if few and (not found[d].complete or sum(len(ways.ways) for ways in found.values()) > MANY_WAYS):
             break
     return found

@@ -60,12 +60,12 @@ class Ways:
     """The listing ended because time did: another time there may be more."""
 
 
-def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Ways:
+def ways_of(problem: Problem, demand: Demand, until: Until | None = None, most: int | None = None) -> Ways:
     """The ways of a demand within its latency limit, by route, shortest route first.
 
     Every fiber route without a site twice, cut in every manner into candidate lightpaths. Where only the faster
     wavelengths of some lightpath are in time, there is a way for each manner in which no lightpath could be slower.
-    Once `until` is over no further route is looked at.
+    Once `until` is over no further route is looked at. most: ways to list, `MOST_WAYS` where it is not said.
     """
     limit = demand.max_latency_ms
     lit = frozenset(fiber for lightpath in problem.lightpaths for fiber in lightpath.route.fibers)
@@ -82,7 +82,7 @@ def ways_of(problem: Problem, demand: Demand, until: Until | None = None) -> Way
         if limit is not None and light_ms > limit * (1 + 1e-9):
             break
         hurried = bool(found) and until is not None and until.over
-        if len(found) >= MOST_WAYS or len(routes) >= MOST_ROUTES or hurried:
+        if len(found) >= (most or MOST_WAYS) or len(routes) >= MOST_ROUTES or hurried:
             complete = False
             break
         routes.append(route)

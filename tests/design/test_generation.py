@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import listing
+from dcplan.design import listing, ways
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.cutting import Task, root, start
 from dcplan.design.disjoint import cheapest_couple
@@ -126,3 +126,24 @@ def test_designs_over_generated_ways(case):
     assert found.certificate.bound_usd <= found.proof.bound_usd * (1 + 1e-9) <= whole.cost_usd * (1 + 2e-9)
     assert found.cost_usd >= whole.cost_usd * (1 - 1e-9)
     assert (found.proof.status == "optimal") == (found.proof.gap <= 1e-9)
+
+
+def test_ways_of_demands_on_two_at_once_are_all_listed_where_they_are_not_many(monkeypatch):
+    """More than of other demands; of more than that, such as a relaxation takes, and the plan says so."""
+    sites = "abcde"
+    circuits = {
+        f"{a}{b}": {"ends": [a, b], "latency_ms": 1, "modules": {"s": {"gbps": 100, "usd": 5}}}
+        for a, b in combinations(sites, 2)
+    }
+    net = network(sites, circuits, [], {"scheme": "one-plus-one"})
+    made = posed(net, [factory.demand(net, "x", "a", "b", 40)])
+    monkeypatch.setattr(ways, "MOST_WAYS", 2)
+    task, listed = listing.on_two_ways(task_of(made, {}))
+    assert (len(listed[0].ways), listed[0].complete, task.floor_usd) == (16, True, None)  # 1 + 3 + 6 + 6
+    monkeypatch.setattr(listing, "MOST_OF_TWO", 2)
+    task, listed = listing.on_two_ways(task_of(made, {}))
+    assert listed[0].chosen
+    assert not listed[0].complete
+    assert task.floor_usd == pytest.approx(15)  # the direct way and one over a third site, a module on each link
+    number = f"{len(listed[0].ways)} ways that a relaxation would take were considered for 1 demands"
+    assert listing.capped(task, listed) == (f"two ways at once: {number}, there are more; the bound is over all",)
