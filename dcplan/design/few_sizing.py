@@ -2,7 +2,8 @@
 
 The answer with traffic that splits freely comes first: it costs no more, so its bound holds. Where its wavelengths
 cannot carry some state on few routes, that state is written out in the master with its binaries, and the master is
-solved again, until every state is carried; meanwhile each answer of the master is made good by adding to it.
+solved again, until every state is carried; meanwhile each answer of the master is made good by adding to it. Demands on
+two ways stand in the master in any case: there one couple for each is searched for, and the master counts its routes.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
             _offered(fixed, sized.cuts, best)
         else:
             best.offer(_just(fixed))
-        best.none, best.reason = False, until.why if until.timed else "routes were searched for by chance"
+        ended = until.timed or until.stop.now
+        best.none, best.reason = False, until.why if ended else "routes were searched for by chance"
     for tried in (strict, replace(strict, until=until.extended(LAST_S))):
         if best.closed(task.gap) or (best.purchase and (alone or until.over)):
             break
