@@ -7,15 +7,17 @@ from math import inf
 
 import pytest
 
+from dcplan.design import engine
 from dcplan.design.cutting import Task
 from dcplan.design.engine import Options, design
-from dcplan.design.formulation import whole_slots
+from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits, Until, now_s
 from dcplan.design.listing import held
 from dcplan.design.problem import problem
 from dcplan.design.program import Program
-from dcplan.design.relight import answer, search
+from dcplan.design.relight import answer, known, search
 from dcplan.design.relight.block import whole
+from dcplan.design.relight.master import start
 from dcplan.design.relight.projected import Wanted
 from dcplan.design.result import Design
 from dcplan.design.solver import solve
@@ -83,3 +85,24 @@ def test_what_is_not_retuned_is_the_answer_where_nothing_better_is_found(monkeyp
     assert found.proof.bound_usd == pytest.approx(best.cost_usd)
     assert inf > found.proof.gap > 0
     assert [one.retuned for one in found.relit] == [0] * len(found.relit)
+
+
+def test_what_it_begins_from_outlasts_what_is_asked_further(monkeypatch):
+    """Time is up when a demand turns out late: nothing else is found, and what reroute buys still stands."""
+    net, demands = ring()
+    task = task_of(net, demands)
+    fixed = engine._without_retuning(task, factory.lightpaths(net))
+    begin = answer._begin(task.problem, fixed)
+    slots = [whole_slots(task.problem)] * len(task.problem.states)
+    monkeypatch.setattr(search, "enlarged", lambda *_: [0])
+    found = known.Search(start(task, slots), foresee=lambda task, _: replace(task), begin=begin)
+    found.bought, found.counts, found.cost = tuple(0.0 for _ in found.columns), tuple(begin), 0.0
+    assert search._foreseen(found, found.counts)
+    assert found.cost / USD == pytest.approx(fixed.cost_usd)
+    monkeypatch.setattr(search, "_begun", lambda *_: None)
+    monkeypatch.setattr(known, "LAST_S", 0.0)
+    over = replace(task, until=Until(now_s() - 1.0))
+    none = search.search(over, slots, begin)
+    assert none.cost_usd == inf
+    with pytest.raises(known.NothingYetError):
+        search.search(over, slots)

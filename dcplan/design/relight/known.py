@@ -54,6 +54,8 @@ class Search:
     reason: str = "proven"
     foresee: Callable[[Task, Sequence[Sequence[float]]], Task] | None = None
     """See `search`."""
+    begin: Sequence[tuple[int, ...]] = ()
+    """Wavelengths of every state that are known to do, whatever is asked further; or none."""
     enlarged: int = 0
     """Proposals since one was last enlarged."""
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
-from dcplan.design.relight.known import LAST_S, Search, carries, enlarged, offer, rescue, states, warm, within
+from dcplan.design.relight.known import (
+    LAST_S,
+    NothingYetError,
+    Search,
+    carries,
+    enlarged,
+    offer,
+    rescue,
+    states,
+    warm,
+    within,
+)
 from dcplan.design.relight.master import Master, again, separate, start, write
 from dcplan.design.solver import relative_gap
 from dcplan.errors import SolverError
@@ -68,9 +79,12 @@ def search(
 
     slots: by state, slots per pair. begin: wavelengths of every state to begin from, if they carry it. before: what
     was found when less was asked. foresee: the task again, asking for what the wavelengths of the relaxation, by state,
-    show to be needed. SolverError where time ran out before any answer.
+    show to be needed. NothingYetError where time ran out before any answer and there is nothing to begin from; else
+    an answer of infinite cost.
     """
-    found = Search(start(task, slots) if before is None else again(before.master, task, slots), foresee=foresee)
+    found = Search(
+        start(task, slots) if before is None else again(before.master, task, slots), foresee=foresee, begin=begin
+    )
     if before is not None and found.master.slots == before.master.slots:
         found.bound = before.bound_usd * USD
     if not _root(found):
@@ -83,7 +97,11 @@ def search(
     if not _refine(found):
         return None
     if found.bought is None:
-        rescue(found)
+        try:
+            rescue(found)
+        except NothingYetError:
+            if not begin:
+                raise
     return _found(found)
 
 
@@ -108,6 +126,7 @@ def _foreseen(found: Search, counts: Sequence[Sequence[float]]) -> bool:
     found.known.clear()
     bought, lit = found.bought, found.counts
     found.bought, found.counts, found.cost = None, (), inf
+    _begun(found, [column.upper for column in found.columns], found.begin)
     if bought is not None:
         _begun(found, bought, lit)
     return True
@@ -115,7 +134,7 @@ def _foreseen(found: Search, counts: Sequence[Sequence[float]]) -> bool:
 
 def _found(found: Search) -> Found:
     columns = found.master.bought
-    value = dict(zip(columns.columns, map(round, found.bought or ()), strict=True))
+    value = dict(zip(columns.columns, map(round, found.bought or [0] * len(columns.columns)), strict=True))
     return Found(
         bought=found.bought or (),
         owned=tuple(value[i] for i in columns.owned),
