@@ -5,10 +5,11 @@ No dates, host names or absolute paths: the same input gives the same bytes.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +139,8 @@ class Earlier:
     existing: Existing | None
     """What it found lit."""
     collectives: tuple[JobCollective, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    hollow: HollowCore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,8 @@ class Plan:
     """What was lit before, by the topology file, an earlier plan, or an earlier period."""
     growth: Growth | None = None
     """Where there are periods; the plan itself is then that of the last one."""
+    seal: str = ""
+    """In a file, SHA-256 of all else in it: what was changed later is noticed, also where only a solver could tell."""
 
 
 @cache
@@ -220,8 +225,25 @@ def _adapter() -> TypeAdapter[Plan]:
 
 
 def dumps(plan: Plan) -> str:
-    """The plan as JSON text, numbers to nine significant digits, keys in the order of the types."""
+    """The plan as JSON text, numbers to nine significant digits, keys in the order of the types, the seal last."""
+    text = _text(replace(plan, seal=""))
+    return f'{text.removesuffix(_UNSEALED)} "seal": "{_seal(text)}"\n}}\n'
+
+
+_UNSEALED = ' "seal": ""\n}\n'
+
+
+def _text(plan: Plan) -> str:
     return json.dumps(rounded(plan), indent=1, ensure_ascii=False) + "\n"
+
+
+def _seal(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_sealed(plan: Plan) -> bool:
+    """Nothing was changed in the file that the plan was read from, or its seal was made anew as well."""
+    return not plan.seal or plan.seal == _seal(_text(replace(plan, seal="")))
 
 
 def loads(text: str, name: str) -> Plan:
@@ -237,11 +259,14 @@ def loads(text: str, name: str) -> Plan:
     if version != FORMAT:
         raise UsageError(f"{name} has plan format {version}, this dcplan reads format {FORMAT}: plan it again")
     try:
-        return _adapter().validate_json(text)
+        plan = _adapter().validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"{name} is not a whole plan file: {where}: {first['msg']}") from error
+    if not plan.seal:
+        raise UsageError(f"{name} has no seal, so that nobody can tell whether it was changed: plan it again")
+    return plan
 
 
 def json_schema() -> dict[str, Any]:

@@ -306,21 +306,28 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     The design and its certificate are checked by addition. Sites, fibers, lines, link budgets, demands, the assessment
     and the comparison of parallelism plans are worked out anew and compared; fair rates by a simplex method of its
     own: no solver is loaded. Each wavelength closes among the channels that are lit beside it, whatever their widths.
-    With `policy.periods` all of this for each of them, and their sums.
+    With `policy.periods` all of this for each of them, and their sums. What only a solver could work out anew (what the
+    limits that bind are worth, collectives and networks that were compared and not taken) is guarded by the seal of the
+    file: it tells that something was changed, not that it was right.
     """
     from dcplan.api.growth import faults
+    from dcplan.planfile import is_sealed
 
-    if network.policy.periods and "fixed" not in made.options:
-        return tuple(faults(network, made, _verify))
-    return _verify(network, made)
+    periods = network.policy.periods and "fixed" not in made.options
+    found = tuple(faults(network, made, _verify)) if periods else _verify(network, made)
+    if not found and not is_sealed(made):
+        return ("the file was changed after it was planned, where only a solver could tell: its seal does not fit",)
+    return found
 
 
 def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     """What does not hold of a plan without periods."""
-    from dcplan.api.assemble import circuits_of, fibers_of, sites_of, states_of
+    from dcplan.api.assemble import assumptions_of, circuits_of, fibers_of, sites_of, states_of
     from dcplan.api.inherit import having
     from dcplan.api.pipeline import assessed
+    from dcplan.api.stated import options_faults
     from dcplan.assess.as_lit import not_closing
+    from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import collectives_of, kinds_in, not_cheapest, same_but_compared
@@ -346,6 +353,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
         return (traffic.reason,)
     jobs, demands = traffic
     compared: list[tuple[str, object, object]] = [
+        ("name and description", (network.topology.name, network.topology.description), (made.name, made.description)),
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
         ("circuits", circuits_of(network), made.circuits),
@@ -357,14 +365,20 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     ]
     faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
     if not faults:
-        assessment, rows = assessed(network, NetworkView(lightpaths, made.design, Simplex), states, jobs)
-        compared += [("assessment", assessment, made.assessment), ("parallelism plans", rows, made.plans)]
+        view = NetworkView(lightpaths, made.design, Simplex)
+        assessment, rows = assessed(network, view, states, jobs)
+        compared += [
+            ("assessment", assessment, made.assessment),
+            ("parallelism plans", rows, made.plans),
+            ("assumptions", assumptions_of(network, made.design, jobs, light.searched), made.assumptions),
+            ("savings of hollow core", saved(network, view, jobs), made.hollow),
+        ]
     wrong = [
         f"the {what} of the plan are not what the topology gives"
         for what, anew, old in compared
         if not alike(anew, old)
     ]
-    wrong += not_cheapest(made.collectives)
+    wrong += [*not_cheapest(network, made.collectives), *options_faults(network, made)]
     if wrong or faults:
         return (*wrong, *faults)
     return not_closing(network, light.lines, lightpaths, made.design)

@@ -110,7 +110,15 @@ def _costs(network: Network, plans: Sequence[Plan], bounds: Sequence[float | Non
             bound_usd=bounds[k],
             earlier=None
             if last
-            else Earlier(made.design, made.assessment, made.plans, made.existing, made.collectives),
+            else Earlier(
+                made.design,
+                made.assessment,
+                made.plans,
+                made.existing,
+                made.collectives,
+                made.assumptions,
+                made.hollow,
+            ),
         )
 
 
@@ -219,5 +227,7 @@ def of_period(made: Plan, name: str) -> Plan:
         plans=earlier.plans,
         existing=earlier.existing,
         collectives=earlier.collectives,
+        assumptions=earlier.assumptions,
+        hollow=earlier.hollow,
         growth=None,
     )

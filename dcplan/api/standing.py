@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.api import optical
+from dcplan.api.stated import NOTHING_BOUGHT
 from dcplan.errors import UsageError
 from dcplan.model.promises import asking
 
@@ -73,7 +74,7 @@ def as_it_is(
     jobs, demands = traffic
     found = routed(network, light.lines, lightpaths, demands, states, objective, tell)
     stated = {
-        "fixed": "nothing is bought",
+        "fixed": NOTHING_BOUGHT,
         "objective": objective,
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.assess.view import NetworkView
 from dcplan.model.states import HEALTHY
 from dcplan.optics.hollow import saved_ms
 from dcplan.training.engine import cross_site_gb, step_time
@@ -14,6 +13,7 @@ from dcplan.training.engine import cross_site_gb, step_time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dcplan.assess.view import NetworkView
     from dcplan.design.result import Flow
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Network
@@ -71,7 +71,7 @@ def saved(network: Network, view: NetworkView, jobs: Sequence[JobTraffic]) -> Ho
         return replace(flow, latency_ms=flow.latency_ms + sum(route_less[path] for path in flow.lightpaths))
 
     routing = tuple(replace(one, flows=tuple(slower(flow) for flow in one.flows)) for one in view.design.routing)
-    solid = NetworkView(view.lightpaths, replace(view.design, routing=routing))
+    solid = replace(view, design=replace(view.design, routing=routing))
     return HollowCore(fibers, tuple(_job(job, view, solid) for job in jobs))
 
 

@@ -95,7 +95,8 @@ class NetworkView:
         if not wanted:
             return {}
         names = frozenset(name for name, _, _ in wanted)
-        if names <= fixed and self._carries(state, wanted):
+        carried = self._carries(state, [one for one in wanted if one[0] in fixed])
+        if names <= fixed and carried:
             return dict.fromkeys(sorted(names), 1.0)
         return max_min(
             self.lightpaths,
@@ -106,6 +107,8 @@ class NetworkView:
             last=late & names,
             reserved=self._set_aside,
             held=self._held(state, names),
+            likely=self._likely(state, names),
+            carried=carried,
             programs=self.programs,
         )
 
@@ -127,6 +130,14 @@ class NetworkView:
                     routes.setdefault(flow.demand, {})[flow.lightpaths] = None
             found = {name: list(chains) for name, chains in routes.items()} | found
         return found
+
+    def _likely(self, state: State, names: frozenset[str]) -> dict[str, list[tuple[str, ...]]]:
+        """The routes of the plan in the state, else those that it has when healthy: where to begin."""
+        found: dict[str, dict[tuple[str, ...], None]] = {}
+        for flow in self.flows(state) or self.flows(HEALTHY):
+            if flow.demand in names:
+                found.setdefault(flow.demand, {})[flow.lightpaths] = None
+        return {name: list(chains) for name, chains in found.items()}
 
     @cached_property
     def _couples(self) -> dict[str, list[tuple[Flow, Flow]]]:

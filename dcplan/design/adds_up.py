@@ -9,6 +9,7 @@ from dcplan.design.book import book
 from dcplan.design.certificate import Flawed
 from dcplan.design.problem import problem
 from dcplan.design.reckon import differences, reckon
+from dcplan.design.said import faults as said_faults
 from dcplan.design.ways import ways_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def faults(
     states: Sequence[State],
     design: Design,
 ) -> Iterator[str]:
-    """What does not hold of the certificate, where there is one, and of what the proof says of its program.
+    """What does not hold of the certificate, where there is one, of what the proof says of its program, and of words.
 
     The program is rebuilt from the topology. Each inequality is made anew from its states, weights and divisors, what
     all of them count for each thing that can be bought is held against its price, and the sum against the bound.
@@ -41,6 +42,7 @@ def faults(
     made = problem(network, lines, lightpaths, demands, states)
     if design.proof.candidates != len(made.choices):
         yield f"the proof is about {design.proof.candidates} candidates, there are {len(made.choices)}"
+    yield from said_faults(made, design)
     said = design.certificate
     if said is None:
         return

@@ -18,7 +18,7 @@ from dcplan.errors import SolverError
 from dcplan.units import money
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.design.cutting import Loop, Task
     from dcplan.design.result import Demand
@@ -41,8 +41,9 @@ def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     """
     loop = cutting.start(task, rounding=False)
     relaxed = not task.until.over and cutting.root(loop) and not task.until.over
-    found = [*_pairs(task, sized, loop if relaxed else None), *_spectrum(task.problem, sized)]
-    found += tight_shores(task.problem, sized, loop if relaxed else None)
+    spectrum = full_spectrum(task.problem, sized.counts, sized.pairs)
+    found = [*_pairs(task, sized, loop if relaxed else None), *spectrum]
+    found += tight_shores(task.problem, sized.counts, loop if relaxed else None)
     if relaxed:
         found += _demands(task, loop)
         found += limits(task, sized, loop)
@@ -51,10 +52,7 @@ def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
 
 def _pairs(task: Task, sized: Sized, loop: Loop | None) -> Iterator[Binding]:
     problem = task.problem
-    full = [fiber for fiber in problem.fibers if sized.pairs[fiber] >= problem.network.fibers[fiber].pairs]
-    for rank, fiber in enumerate(full):
-        pairs = problem.network.fibers[fiber].pairs
-        what = f"{fiber}: all {pairs} pairs are lit" if pairs > 1 else f"{fiber}: its only pair is lit"
+    for rank, (fiber, what) in enumerate(full_pairs(problem, sized.pairs).items()):
         if sized.status == "optimal" and len(problem.choices) <= RESOLVED_CHOICES and rank < RESOLVED_FIBERS:
             yield Binding(what, _one_more(task, sized, fiber))
         elif loop is not None:
@@ -65,6 +63,16 @@ def _pairs(task: Task, sized: Sized, loop: Loop | None) -> Iterator[Binding]:
                 else "the relaxation gains nothing by more"
             )
             yield Binding(what, worth)
+
+
+def full_pairs(problem: Problem, lit: Mapping[FiberId, int]) -> dict[FiberId, str]:
+    """Fibers without a pair to spare, in words."""
+    most = {fiber: problem.network.fibers[fiber].pairs for fiber in problem.fibers}
+    return {
+        fiber: f"{fiber}: all {pairs} pairs are lit" if pairs > 1 else f"{fiber}: its only pair is lit"
+        for fiber, pairs in most.items()
+        if lit.get(fiber, 0) >= pairs
+    }
 
 
 def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
@@ -92,18 +100,18 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
     return f"one more would save {money(saved)}" if saved > task.gap * sized.cost_usd else "one more would save nothing"
 
 
-def _spectrum(problem: Problem, sized: Sized) -> Iterator[Binding]:
+def full_spectrum(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]) -> Iterator[Binding]:
     """Fibers whose lit pairs have no room for one more channel of the narrowest mode that runs there."""
-    used = used_slots(problem, sized.counts)
+    used = used_slots(problem, counts)
     for fiber in problem.fibers:
-        if not sized.pairs[fiber]:
+        if not pairs[fiber]:
             continue
         over = [
             choice for choice in problem.choices if fiber in problem.glass(choice.lightpath) and not choice.existing
         ]
-        left = sized.pairs[fiber] * problem.slots - used[fiber]
+        left = pairs[fiber] * problem.slots - used[fiber]
         if over and left < min(choice.slots for choice in over):
-            spare = problem.network.fibers[fiber].pairs - sized.pairs[fiber]
+            spare = problem.network.fibers[fiber].pairs - pairs[fiber]
             price = money(problem.pair_usd[fiber])
             worth = f"the next pair costs {price}; {spare} can still be lit" if spare else "no pair is left to light"
             yield Binding(f"{fiber}: the spectrum of its lit pairs is full", worth)

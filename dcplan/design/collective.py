@@ -142,6 +142,8 @@ def kinds_in(network: Network, collectives: Sequence[JobCollective]) -> dict[str
     """What `auto` or `optimal` stands for in a plan: job -> collective, as far as the plan names one that there is."""
     found = {}
     for one in collectives:
+        if one.job not in network.jobs:
+            continue
         asked = network.jobs[one.job]
         whole = one.kind == OPTIMAL and not faults(one.trees, tuple(asked.accelerators))
         if (asked.collective == "auto" and one.kind in KINDS) or (asked.collective in OPEN and whole):
@@ -149,9 +151,17 @@ def kinds_in(network: Network, collectives: Sequence[JobCollective]) -> dict[str
     return found
 
 
-def not_cheapest(collectives: Sequence[JobCollective]) -> Iterator[str]:
-    """Collectives that cost more than another one that was compared, in words."""
+def not_cheapest(network: Network, collectives: Sequence[JobCollective]) -> Iterator[str]:
+    """Collectives that cost more than another one that was compared, in words; and comparisons of others than asked.
+
+    What those that were not taken cost, and the plans they would have, takes a solver to know.
+    """
     for one in collectives:
+        compared = [each.kind for each in one.tried]
+        if compared and compared != [*KINDS, OPTIMAL]:
+            yield f"job {one.job}: compared were {', '.join(compared)}, not all collectives there are"
+        if any((each.least_usd is None) != bool(each.why_not) for each in one.tried):
+            yield f"job {one.job}: a collective that was compared has a price and is out of the question, or neither"
         costs = {each.kind: each.least_usd for each in one.tried if each.least_usd is not None}
         if costs and costs.get(one.kind, float("inf")) > min(costs.values()) * (1 + SAME) + 1:
             yield f"job {one.job}: {one.kind} is not the collective whose network costs least of those compared"

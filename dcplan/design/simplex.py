@@ -2,7 +2,8 @@
 
 The bounded primal simplex method on a dense tableau (Dantzig 1955; Chvátal, Linear Programming, 1983, chapter 8): rows
 a x − s = 0 with logical variables s between the bounds of the row; infeasible basic variables are driven to their
-bounds first. Bland's rule takes over where steps stay at zero.
+bounds first. Bland's rule takes over where steps stay at zero. Columns may be added and bounds moved between solves:
+the next one begins where the last one ended.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dcplan.design.program import Program
 
 FEASIBLE = 1e-9
@@ -22,6 +25,8 @@ PIVOT = 1e-9
 IDLE = 30
 """Steps of no length after which Bland's rule takes over."""
 MOST_STEPS = 50_000
+FRESH = 500
+"""Pivots after which the tableau is worked out anew from its basis, so that rounding does not add up."""
 
 
 class Simplex:
@@ -31,40 +36,83 @@ class Simplex:
         import numpy as np
 
         rows, size = len(program.rows), len(program.columns)
-        self._rows, self._size = rows, size
-        matrix = np.zeros((rows, size + rows))
+        self._rows = rows
+        matrix = np.zeros((rows, rows + size))
+        matrix[np.arange(rows), np.arange(rows)] = -1.0
         for i, row in enumerate(program.rows):
-            matrix[i, list(row.terms)] = list(row.terms.values())
-            matrix[i, size + i] = -1.0
-        bounds = [(one.lower, one.upper) for one in program.columns] + [(one.lower, one.upper) for one in program.rows]
+            matrix[i, [rows + column for column in row.terms]] = list(row.terms.values())
+        bounds = [(one.lower, one.upper) for one in program.rows]
+        bounds += [(one.lower, one.upper) for one in program.columns]
         self._matrix: Any = matrix
+        """Logical variables first, so that columns can be added behind."""
         self._lower: Any = np.array([lower for lower, _ in bounds], dtype=float)
         self._upper: Any = np.array([upper for _, upper in bounds], dtype=float)
-        self._cost: Any = np.array([column.cost for column in program.columns] + [0.0] * rows)
-        self._at: Any = None
-        self._basis: Any = None
-        self._tableau: Any = None
+        self._cost: Any = np.array([0.0] * rows + [column.cost for column in program.columns])
+        self._at: Any = np.zeros(rows + size)
+        self._basis: Any = np.arange(rows)
+        self._tableau: Any = -matrix  # the basis of logical variables is −1
+        self._pivots = 0
         self._near = FEASIBLE
         self.values: list[float] = []
         self.duals: list[float] = []
+
+    def add_columns(self, costs: Sequence[float], rows: Sequence[Sequence[int]]) -> None:
+        """Add columns from 0 up that stand in some rows with the coefficient 1."""
+        import numpy as np
+
+        more = np.zeros((self._rows, len(costs)))
+        here = np.zeros((self._rows, len(costs)))
+        for column, some in enumerate(rows):
+            more[list(some), column] = 1.0
+            here[:, column] = -self._tableau[:, list(some)].sum(axis=1)
+        self._matrix = np.hstack([self._matrix, more])
+        self._tableau = np.hstack([self._tableau, here])
+        self._lower = np.append(self._lower, np.zeros(len(costs)))
+        self._upper = np.append(self._upper, np.full(len(costs), inf))
+        self._cost = np.append(self._cost, costs)
+        self._at = np.append(self._at, np.zeros(len(costs)))
+
+    def bound_rows(self, rows: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
+        """Move the bounds of rows."""
+        self._lower[list(rows)], self._upper[list(rows)] = lower, upper
+
+    def bound_columns(self, columns: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> None:
+        """Move the bounds of columns."""
+        self.bound_rows([self._rows + column for column in columns], lower, upper)
 
     def solve(self) -> str:
         """optimal, infeasible or failed (unbounded, or too many steps)."""
         import numpy as np
 
+        if not self._pivots:
+            self._fill()
         lower, upper = self._lower, self._upper
-        self._at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
-        self._basis = np.arange(self._size, self._size + self._rows)
-        self._tableau = -self._matrix  # the basis of logical variables is −1
+        resting = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+        high = np.isfinite(upper) & (self._at >= upper)
+        self._at = np.where(high, upper, resting)
         self._settle()
         largest = max(1.0, float(np.abs(self._at).max(initial=0.0)))
         self._near = FEASIBLE * max(largest, float(np.abs(lower[np.isfinite(lower)]).max(initial=0.0)))
         status = self._improve()
         if status == "optimal":
             self._settle()
-            self.values = self._at[: self._size].tolist()
-            self.duals = (-self._cost[self._basis] @ self._tableau[:, self._size :]).tolist()
+            self.values = self._at[self._rows :].tolist()
+            self.duals = (-self._cost[self._basis] @ self._tableau[:, : self._rows]).tolist()
         return status
+
+    def _fill(self) -> None:
+        """Begin with a column in each row that asks for something: the first that gives it, and nothing to other such.
+
+        Without it each would take a step of its own.
+        """
+        import numpy as np
+
+        asking = np.flatnonzero((self._lower[: self._rows] > 0) & ~np.isfinite(self._upper[: self._rows]))
+        giving = self._matrix[asking, self._rows :] > 0
+        giving[:, giving.sum(axis=0) != 1] = False
+        for row, columns in zip(asking.tolist(), giving, strict=True):
+            if columns.any() and not np.isfinite(self._upper[entering := self._rows + int(columns.argmax())]):
+                self._pivot(row, entering)
 
     def _settle(self) -> None:
         """Basic variables from those that are not."""
@@ -136,9 +184,17 @@ class Simplex:
     def _pivot(self, row: int, entering: int) -> None:
         import numpy as np
 
+        self._basis[row] = entering
+        self._pivots += 1
+        if self._pivots % FRESH == 0:
+            self._tableau = np.linalg.solve(self._matrix[:, self._basis], self._matrix)
+            self._settle()
+            return
         self._tableau[row] /= self._tableau[row, entering]
         factors = self._tableau[:, entering].copy()
         factors[row] = 0.0
-        some = np.flatnonzero(factors)
-        self._tableau[some] -= np.outer(factors[some], self._tableau[row])
-        self._basis[row] = entering
+        some, columns = np.flatnonzero(factors), np.flatnonzero(self._tableau[row])
+        if 2 * len(columns) > self._tableau.shape[1]:
+            self._tableau[some] -= np.outer(factors[some], self._tableau[row])
+        else:
+            self._tableau[np.ix_(some, columns)] -= np.outer(factors[some], self._tableau[row, columns])

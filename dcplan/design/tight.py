@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dcplan.design.arrays import arrays
@@ -13,12 +14,11 @@ from dcplan.design.shores import ShoreCuts
 from dcplan.units import money, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from dcplan.design.cuts import Cut
     from dcplan.design.cutting import Loop
     from dcplan.design.problem import Problem
-    from dcplan.design.sizing import Sized
 
 LISTED = 5
 """Sets of sites listed."""
@@ -26,19 +26,28 @@ LOOKED_AT = 400
 """Tightest sets of sites that are looked at."""
 
 
-def tight_shores(problem: Problem, sized: Sized, loop: Loop | None) -> Iterator[Binding]:
+def tight_shores(problem: Problem, counts: Sequence[int], loop: Loop | None) -> Iterator[Binding]:
     """Those across which no wavelength that is lit can be spared: what has a price first, then the tightest.
 
     loop: of the linear relaxation, for prices. Of sets that part the same wavelengths the smallest is named.
     """
+    yield from islice(_tight(problem, counts, loop), LISTED)
+
+
+def tightest(problem: Problem, counts: Sequence[int]) -> Iterator[Binding]:
+    """All that may be listed, without prices."""
+    return _tight(problem, counts, None)
+
+
+def _tight(problem: Problem, counts: Sequence[int], loop: Loop | None) -> Iterator[Binding]:
     cuts = ShoreCuts(problem, across(problem, arrays(problem)))
-    capacity = problem.capacity_gbps(sized.counts)
+    capacity = problem.capacity_gbps(counts)
     found: dict[tuple[int, frozenset[int]], tuple[float, float, int, Cut]] = {}
     for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), LOOKED_AT):
         cut = cuts.cut(shore, state, over_paths=True)
         lit = [
             choice.gbps
-            for choice, count in zip(problem.choices, sized.counts, strict=True)
+            for choice, count in zip(problem.choices, counts, strict=True)
             if count and choice.lightpath in cut.lightpaths
         ]
         have, need = sum(capacity[i] for i in cut.lightpaths), cut.need_gbps(problem)
@@ -50,7 +59,7 @@ def tight_shores(problem: Problem, sized: Sized, loop: Loop | None) -> Iterator[
         if key not in found or mine[2] < found[key][2]:
             found[key] = mine
     ordered = sorted(found.values(), key=lambda item: (round(item[0], 6), round(item[1], 9), item[2], item[3].shore))
-    for price, _, _, cut in ordered[:LISTED]:
+    for price, _, _, cut in ordered:
         yield _binding(problem, cut, sum(capacity[i] for i in cut.lightpaths), -price)
 
 

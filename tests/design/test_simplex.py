@@ -51,3 +51,31 @@ def test_it_agrees_with_highs_and_proves_it():
             parts.append(left * (column.lower if left > 0 else column.upper) if abs(left) > 1e-9 else 0.0)
         assert sum(parts) == pytest.approx(cost, abs=1e-7)
     assert seen == {"optimal", "infeasible", "failed"}
+
+
+def test_columns_that_are_added_and_bounds_that_move_end_where_a_fresh_start_does():
+    """Path programs of a ring, as fair rates pose them: what was solved before must not show."""
+    for seed in range(60):
+        chance = random.Random(seed)
+        links, demands = range(6), range(chance.randint(1, 5))
+        program = Program()
+        program.column("level", -1.0, chance.choice([inf, 2.0]))
+        for link in links:
+            program.row(f"room{link}", {}, upper=chance.choice([0.0, 1.0, chance.uniform(0, 4)]))
+        for d in demands:
+            program.row(f"rises{d}", {0: -chance.choice([1.0, chance.uniform(0.1, 2)])}, lower=0.0)
+        ways = [(d, frozenset(chance.sample(links, chance.randint(1, 3)))) for d in demands for _ in range(3)]
+        columns = [[*sorted(way), len(links) + d] for d, way in dict.fromkeys(ways)]
+        mine, theirs = Simplex(program), Linear(program)
+        for some in (columns[::2], columns[1::2]):
+            for one in (mine, theirs):
+                one.add_columns([0.0] * len(some), some)
+                assert one.solve() == "optimal"
+            assert mine.values[0] == pytest.approx(theirs.values[0], abs=1e-9)
+        fixed = {len(links) + d: chance.uniform(0, 0.2) for d in demands if chance.random() < 0.4}
+        for one in (mine, theirs):
+            one.bound_rows(list(fixed), [-inf] * len(fixed), [inf] * len(fixed))
+            one.bound_rows([0], [-inf], [0.5])
+            one.bound_columns([0], [0.0], [1.5])
+        assert mine.solve() == theirs.solve() == "optimal"
+        assert mine.values[0] == pytest.approx(theirs.values[0], abs=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -21,10 +22,12 @@ from dcplan.api.optical import optics
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.traffic import traffic_of
 from dcplan.design.verify import verify
+from dcplan.errors import UsageError
 from dcplan.model.network import Network
 from dcplan.model.states import State, promised_states
 from dcplan.planfile import Plan
 from tests.design import mutations
+from tests.topologies.leaves import BY_SEAL, kind, leaves, other, put, unnoticed
 
 FOLDER = Path(__file__).parent.parent.parent / "topologies"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -221,3 +224,17 @@ def test_china_telecom_trial_is_predicted() -> None:
     """Reported 97 to 99 % on 3.2 Tb/s."""
     file = FOLDER / "china-telecom-500km.yaml"
     assert 95 <= efficiency_percent(file, "data-parallel-across", 3200) <= 100
+
+
+def test_whatever_is_changed_in_a_plan_file_is_noticed() -> None:
+    """Some kinds of leaves here, all of them in `make accept`; the seal notices what nothing works out anew."""
+    file = FOLDER / "two-campus.yaml"
+    text = planfile.dumps(plan(file))
+    assert unnoticed(network(file), text, most=30).keys() <= BY_SEAL
+    whole = json.loads(text)
+    places = {kind(place): (place, value) for place, value in leaves(whole) if kind(place) in BY_SEAL}
+    for place, value in places.values():
+        (told,) = api.verify(network(file), planfile.loads(json.dumps(put(whole, place, other(value))), "plan.json"))
+        assert "its seal does not fit" in told, place
+    with pytest.raises(UsageError, match="no seal"):
+        planfile.loads(json.dumps(put(whole, ("seal",), "")), "plan.json")

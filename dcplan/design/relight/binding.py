@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dcplan.design.binding import full_pairs
 from dcplan.design.formulation import TBPS, USD, whole_slots
 from dcplan.design.problem import rate, whole_rate
 from dcplan.design.relight.master import separate, start
@@ -13,7 +14,7 @@ from dcplan.units import money
 from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.design.problem import Problem
     from dcplan.design.relight.answer import Answer
@@ -36,7 +37,8 @@ def what_binds(found: Answer, pairs: Mapping[FiberId, int]) -> tuple[Binding, ..
     task = found.task
     master = start(task, [whole_slots(task.problem)] * len(task.problem.states), rounding=False)
     prices = master if _settled(master) else None
-    listed = [*_pairs(task.problem, pairs, prices), *_spectrum(found, pairs), *_shores(found, master)]
+    spectrum = full_spectrum(task.problem, [lit.counts for lit in found.lits], pairs)
+    listed = [*_pairs(task.problem, pairs, prices), *spectrum, *_shores(found, master)]
     return (*listed, *(_demands(prices) if prices else ()))
 
 
@@ -52,10 +54,7 @@ def _settled(master: Master) -> bool:
 
 
 def _pairs(problem: Problem, pairs: Mapping[FiberId, int], prices: Master | None) -> Iterator[Binding]:
-    for fiber in problem.fibers:
-        most = problem.network.fibers[fiber].pairs
-        if pairs.get(fiber, 0) < most:
-            continue
+    for fiber, what in full_pairs(problem, pairs).items():
         worth = "not known: time ran out"
         if prices is not None:
             saved = -prices.pool.linear.reduced[prices.bought.pairs[fiber]] / USD
@@ -64,13 +63,14 @@ def _pairs(problem: Problem, pairs: Mapping[FiberId, int], prices: Master | None
                 if saved > 1
                 else "the relaxation gains nothing by more"
             )
-        yield Binding(f"{fiber}: all {most} pairs are lit" if most > 1 else f"{fiber}: its only pair is lit", worth)
+        yield Binding(what, worth)
 
 
-def _spectrum(found: Answer, pairs: Mapping[FiberId, int]) -> Iterator[Binding]:
+def full_spectrum(
+    problem: Problem, by_state: Sequence[Sequence[int]], pairs: Mapping[FiberId, int]
+) -> Iterator[Binding]:
     """Fibers whose lit pairs have, in some state, no room for one more channel of the narrowest mode there."""
-    problem = found.task.problem
-    used = [used_slots(problem, lit.counts) for lit in found.lits]
+    used = [used_slots(problem, counts) for counts in by_state]
     for fiber, lit in pairs.items():
         narrowest = min(
             choice.slots for choice in problem.choices if choice.slots and fiber in problem.glass(choice.lightpath)
