@@ -17,7 +17,7 @@ from tests.design.test_pieces import waves
 
 
 def by_links(capacity, wanted, most):
-    """Progressive filling with a flow of every demand over every link: who cannot rise alone, at that level, is done."""
+    """Progressive filling, a flow of every demand over every link: who cannot rise alone, at that level, is done."""
 
     def level(fixed, rising, alone=None):
         program = Program()
