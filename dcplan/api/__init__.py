@@ -358,7 +358,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
         ("fibers", fibers_of(network), made.fibers),
         ("circuits", circuits_of(network), made.circuits),
         ("lines", light.lines, made.lines),
-        ("link budgets", lightpaths, made.lightpaths),
+        ("link budgets", optical.in_plan(network, light.lines, lightpaths, made.design), made.lightpaths),
         ("demands", demands, made.design.demands),
         ("states", states_of(states), made.states),
         ("collectives", *same_but_compared(collectives_of(jobs, {}), made.collectives)),

@@ -343,10 +343,12 @@ def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:
     catalog, fibers = network.catalog, [network.fibers[lit.fiber] for lit in design.lit]
     for name in dict.fromkeys(span or fiber.type for fiber in fibers for span in _span_types(fiber)):
         kind = catalog.fibers[name]
-        yield Assumption(f"fiber {name}", f"{kind.attenuation_db_per_km:g} dB/km", kind.source, kind.confidence)
+        value = f"{kind.attenuation_db_per_km:g} dB/km{_guessed(kind.estimates)}"
+        yield Assumption(f"fiber {name}", value, kind.source, kind.confidence)
     for name in dict.fromkeys(item.part for item in design.bill if item.part in catalog.amplifiers):
         part = catalog.amplifiers[name]
         value = f"{part.gain_min_db:g} to {part.gain_max_db:g} dB of gain, at most {part.output_max_dbm:g} dBm"
+        value += _guessed(part.estimates)
         yield Assumption(f"amplifier {name}", value, part.source, part.confidence)
     modes: dict[str, dict[str, None]] = {}
     for lit in design.ever_lit:
@@ -357,13 +359,19 @@ def _parts_lit(network: Network, design: Design) -> Iterator[Assumption]:
         if name in catalog.transponders:
             whole = catalog.transponders[name]
             value = ", ".join(f"{mode} at {whole.modes[mode].required_osnr_db:g} dB of OSNR" for mode in used)
-            guessed = [field for field in whole.estimates if field.startswith(tuple(f"modes.{mode}." for mode in used))]
-            value += f"; estimated: {', '.join(guessed)}" if guessed else ""
+            ours = tuple(f"modes.{mode}." for mode in used)
+            value += _guessed([field for field in whole.estimates if field.startswith(ours)])
             yield Assumption(f"transponder {name}", value, whole.source, whole.confidence)
         else:
             box = catalog.appliances[name]
             value = f"{box.long_haul_ports} long-haul ports of {box.rate_gbps:g} Gb/s, reach of {box.reach_km:g} km"
             yield Assumption(f"appliance {name}", value, box.source, box.confidence)
+
+
+def _guessed(fields: Sequence[str]) -> str:
+    """Figures that are estimates, whatever else is known of the part; the bill marks prices itself."""
+    named = [field for field in fields if field != "price_usd"]
+    return f"; estimated: {', '.join(named)}" if named else ""
 
 
 def _span_types(fiber: Fiber) -> list[str | None]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.model.ending import ending_sites
+from dcplan.optics.lightpath import evaluate
 from dcplan.optics.limits import next_in_words
+from dcplan.optics.line import design_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +24,7 @@ def out_of_reach(network: Network, lightpaths: Sequence[Lightpath], route: Route
             continue
         path = by_fibers.get(stretch.fibers) or by_fibers.get(stretch.fibers[::-1])
         if path is None or not path.closing:
-            return "reach", f"no mode closes {_where(stretch)}{_nearest(path)}"
+            return "reach", f"no mode closes {_where(stretch)}{_nearest(network, path)}"
     return "spectrum", f"every mode that closes on {', '.join(route.fibers)} is wider than the band"
 
 
@@ -42,9 +44,10 @@ def _where(stretch: Route) -> str:
     return f"through {through}, where `regenerate: false` lets no wavelength start again"
 
 
-def _nearest(path: Lightpath | None) -> str:
+def _nearest(network: Network, path: Lightpath | None) -> str:
     if path is None:
         return ": it is no lightpath candidate (see policy.routes and policy.max_hops)"
-    if not path.budgets:
+    (whole,) = evaluate(network, design_lines(network), [path.route])
+    if not whole.budgets:
         return ": no allowed mode can run there"
-    return f": over {path.length_km:,.0f} km the {next_in_words(path)}"
+    return f": over {path.length_km:,.0f} km the {next_in_words(whole)}"

@@ -13,7 +13,7 @@ from dcplan.units import db
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy import float64
+    from numpy import float64, int64
     from numpy.typing import NDArray
 
     from dcplan.catalog.parts import Equipment
@@ -25,37 +25,41 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """The budgets of all routes in one direction under one mode; arrays become lists once."""
+    """The budgets of some routes of a block in one direction under one mode; arrays become lists once.
 
-    def __init__(self, judged: Judged, gear: Mapping[SiteId, Equipment], policy: Policy) -> None:
+    A row is a place among `rows`, the routes of the block that are asked for.
+    """
+
+    def __init__(self, judged: Judged, gear: Mapping[SiteId, Equipment], policy: Policy, rows: NDArray[int64]) -> None:
         named, journey, noise, verdict = judged.named, judged.journey, judged.noise, judged.verdict
         self.named, self.journey, self.loads, self.gear, self.policy = named, journey, judged.loads, gear, policy
-        self.hops: list[list[int]] = journey.hops.tolist()
-        self.worst: list[float] = noise.worst_thz.tolist()
-        self.booster: list[list[float]] = noise.booster.tolist()
-        self.spans: list[list[float]] = noise.spans.tolist()
-        self.nonlinear: list[list[float]] = noise.nonlinear.tolist()
-        self.launch: list[list[float]] = noise.launch_dbm.tolist()
-        self.starved: list[list[bool]] = noise.starved.tolist()
-        self.arriving: list[float] = noise.arriving_dbm.tolist()
-        self.received: list[float] = verdict.rx_dbm.tolist()
+        self.at: list[int] = rows.tolist()
+        self.hops: list[list[int]] = journey.hops[rows].tolist()
+        self.worst: list[float] = noise.worst_thz[rows].tolist()
+        self.booster: list[list[float]] = noise.booster[rows].tolist()
+        self.spans: list[list[float]] = noise.spans[rows].tolist()
+        self.nonlinear: list[list[float]] = noise.nonlinear[rows].tolist()
+        self.launch: list[list[float]] = noise.launch_dbm[rows].tolist()
+        self.starved: list[list[bool]] = noise.starved[rows].tolist()
+        self.arriving: list[float] = noise.arriving_dbm[rows].tolist()
+        self.received: list[float] = verdict.rx_dbm[rows].tolist()
         self.pays: dict[str, list[float]] = {
-            "power": verdict.power.tolist(),
-            "dispersion": verdict.dispersion.tolist(),
-            "PMD": verdict.pmd.tolist(),
-            "PDL": verdict.pdl.tolist(),
+            "power": verdict.power[rows].tolist(),
+            "dispersion": verdict.dispersion[rows].tolist(),
+            "PMD": verdict.pmd[rows].tolist(),
+            "PDL": verdict.pdl[rows].tolist(),
         }
-        self.gsnr: list[float] = _decibels(noise.total)
-        self.ase: list[float] = _decibels(noise.booster.sum(axis=1) + noise.spans.sum(axis=1))
-        self.nli: list[float] = _decibels(noise.nonlinear.sum(axis=1))
-        self.limit: list[int] = limits(judged).tolist()
-        self.penalties: list[float] = verdict.penalties.tolist()
-        self.margin: list[float] = verdict.margin.tolist()
+        self.gsnr: list[float] = _decibels(noise.total[rows])
+        self.ase: list[float] = _decibels((noise.booster.sum(axis=1) + noise.spans.sum(axis=1))[rows])
+        self.nli: list[float] = _decibels(noise.nonlinear.sum(axis=1)[rows])
+        self.limit: list[int] = limits(judged)[rows].tolist()
+        self.penalties: list[float] = verdict.penalties[rows].tolist()
+        self.margin: list[float] = verdict.margin[rows].tolist()
         mode = named.mode
         self.amounts: dict[str, list[float]] = {
-            "dispersion": journey.dispersion_ps_nm.tolist(),
-            "PMD": journey.pmd_ps.tolist(),
-            "PDL": journey.pdl_db.tolist(),
+            "dispersion": journey.dispersion_ps_nm[rows].tolist(),
+            "PMD": journey.pmd_ps[rows].tolist(),
+            "PDL": journey.pdl_db[rows].tolist(),
         }
         most = {
             "dispersion": limit_of(mode.cd_penalty),
@@ -73,7 +77,7 @@ class Ledger:
             BudgetItem("noise", "transmitter", mode.tx_osnr_db),
         )
         self.required = BudgetItem("required", "required OSNR", mode.required_osnr_db)
-        self.allowance: list[float] = journey.allowance_db.tolist()
+        self.allowance: list[float] = journey.allowance_db[rows].tolist()
         self.tail = (
             BudgetItem("margin", "system margin", policy.margin_db),
             BudgetItem("margin", "ageing", policy.ageing_db),
@@ -82,7 +86,7 @@ class Ledger:
     def other_way(self, row: int) -> OtherWay:
         """What stands beside the budget of the opposite, worse direction."""
         return OtherWay(
-            direction=self.journey.directions[row],
+            direction=self.journey.directions[self.at[row]],
             channel_thz=self.worst[row],
             gsnr_db=self.gsnr[row],
             penalties_db=_finite(self.penalties[row]),
@@ -103,7 +107,7 @@ class Ledger:
             launch_limit=self._launch_limit(row, 0),
             channels=self.loads.comb.channels,
             channel_thz=self.worst[row],
-            direction=self.journey.directions[row],
+            direction=self.journey.directions[self.at[row]],
             osnr_ase_db=self.ase[row],
             osnr_nli_db=_finite(self.nli[row]),
             gsnr_db=self.gsnr[row],
@@ -130,7 +134,7 @@ class Ledger:
         return f"{float(tilt[channel]):+.2f} dB of loss {where} by wavelength and Raman"
 
     def _items(self, row: int) -> tuple[BudgetItem, ...]:
-        ways, last = self.journey.ways[row], self.journey.ends[row]
+        ways, last = self.journey.ways[self.at[row]], self.journey.ends[self.at[row]]
         items = [*self.head, BudgetItem("noise", f"add at {ways[0].start}", self.gear[ways[0].start].add_drop_osnr_db)]
         for hop, way in enumerate(ways):
             if hop > 0:
@@ -162,7 +166,7 @@ class Ledger:
     def _ripple(self, row: int) -> tuple[BudgetItem, ...]:
         if self.allowance[row] == 0:
             return ()
-        ways, policy = self.journey.ways[row], self.policy
+        ways, policy = self.journey.ways[self.at[row]], self.policy
         spans = sum(len(way.rows) for way in ways)
         each = f"{spans} × {policy.ripple_db_per_span:g} dB a span"
         why = f"{each}, {len(ways)} × {policy.equalisation_db_per_line:g} dB a line"

@@ -20,6 +20,9 @@ from dcplan.optics.walk import Loads, noise_without, with_transmitter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy import int64
+    from numpy.typing import NDArray
+
     from dcplan.catalog.bands import NamedBand
     from dcplan.catalog.parts import FiberType, Mode
     from dcplan.model.network import FiberId, Network, Route, SiteId
@@ -41,14 +44,15 @@ def evaluate(
     *,
     modes: Sequence[tuple[str, str, Mode]] | None = None,
     itemise: bool = True,
+    closing: bool = False,
 ) -> tuple[Lightpath, ...]:
     """The lightpath of each route, in the order of the routes and named L1, L2, … by it.
 
     Each has the budget of every allowed mode whose OSNR is published and whose width fits the band, or of the `modes`
     given (transponder, mode name, mode): at full load, on its worst channel, in its worse direction; those that close
     first, fastest first, then widest margin. A route over a fiber without a line, through a site that lets no light
-    pass, or over a fiber without amplifiers and further, has no budgets. Without `itemise` budgets have no items: for
-    thousands of candidates, of which few are shown.
+    pass, or over a fiber without amplifiers and further, has no budgets. Without `itemise` budgets have no items, and
+    with `closing` there are only those of modes that close: for thousands of candidates, of which few are shown.
     1/GSNR = 1/OSNR_tx + 1/OSNR_add + Σ_lines (1/OSNR_booster + 1/OSNR_spans + 1/OSNR_NLI) + Σ_passes 1/OSNR +
     1/OSNR_drop, all in 0.1 nm. Source: GNPy; Poggiolini, arXiv:1209.0394.
     """
@@ -58,12 +62,17 @@ def evaluate(
     budgets: dict[int, list[Budget]] = {}
     for number, route in enumerate(routes):
         if len(route.fibers) == 1 and (bare := whole.get(route.fibers[0])) is not None and not bare.booster:
-            budgets[number] = unamplified.budgets(network, bare, modes=modes, itemise=itemise)
+            each = unamplified.budgets(network, bare, modes=modes, itemise=itemise)
+            budgets[number] = [budget for budget in each if budget.closes or not closing]
     for block in survey(network, lines, routes, modes=modes):
-        ledgers = [[Ledger(one, gear, network.policy) for one in side] for side in block.sides]
         there, back = (Worst.of(side) for side in block.sides)
-        bands, worse = (there.band.tolist(), back.band.tolist()), back.worse_than(there).tolist()
-        for row, number in enumerate(block.numbers):
+        asked = _asked(there, back, closing=closing)
+        if not len(asked):
+            continue
+        ledgers = [[Ledger(one, gear, network.policy, asked) for one in side] for side in block.sides]
+        bands = there.band[asked].tolist(), back.band[asked].tolist()
+        worse = back.worse_than(there)[asked].tolist()
+        for row, number in enumerate(block.numbers[place] for place in asked.tolist()):
             first, second = (1, 0) if worse[row] else (0, 1)
             better = ledgers[second][bands[second][row]].other_way(row)
             budget = ledgers[first][bands[first][row]].budget(row, itemise=itemise, other=better)
@@ -71,6 +80,14 @@ def evaluate(
     return tuple(
         _lightpath(network, whole, number, route, budgets.get(number, [])) for number, route in enumerate(routes)
     )
+
+
+def _asked(there: Worst, back: Worst, *, closing: bool) -> NDArray[int64]:
+    """The routes of a block whose budgets are written out: all, or those on which the mode closes both ways."""
+    import numpy as np
+
+    closes = np.minimum(there.margin_db, back.margin_db) >= 0
+    return np.flatnonzero(closes) if closing else np.arange(len(closes))
 
 
 def survey(

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 from dcplan.diagnostics import Finding, Rule, Severity
 from dcplan.model.ending import ending_sites
 from dcplan.model.network import Route
+from dcplan.model.rules.effect import UNUSED_PART
 from dcplan.model.rules.examples import GOOD, adding, with_change
 from dcplan.optics import band_rules, existing_rules, line_rules
-from dcplan.optics.allowed import allowed_transponders, fits, terminal, usable_modes
+from dcplan.optics.allowed import allowed_amplifiers, allowed_transponders, fits, terminal, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
 from dcplan.optics.spans import span_of, standing
 from dcplan.optics.tilt import WIDE_GHZ
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from dcplan.catalog.parts import Part, Transponder
-    from dcplan.model.network import Network
+    from dcplan.model.network import FiberId, Network
     from dcplan.model.source import Loc
-    from dcplan.optics.budget import Lightpath
+    from dcplan.optics.budget import Lightpath, Line
 
 SPAN = Rule(
     "DCP501",
@@ -119,6 +120,7 @@ def _fibers(network: Network) -> Iterator[Finding]:
     yield from band_rules.check(network, lines)
     yield from line_rules.check(network, lines)
     yield from existing_rules.check(network, lines)
+    yield from _idle_prices(network, lines)
     for line in () if band_rules.dark_bands(network) else lines.values():
         if isinstance(line, NoLine) and not line.at:
             hint = "allow another amplifier, or put a hut into the span"
@@ -141,6 +143,24 @@ def _fibers(network: Network) -> Iterator[Finding]:
             name = lightpath.route.fibers[0]
             at: Loc = ("fibers", name, "length_km" if network.fibers[name].spans is None else "spans")
             yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), _way_out(network, lightpath))
+
+
+def _idle_prices(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[Finding]:
+    """Prices of amplifiers and terminal gear that nothing on the map has."""
+    designed = [line for line in lines.values() if not isinstance(line, NoLine)]
+    standing = {name for line in designed for name in line.amplifiers}
+    ended = [line.fiber for line in designed if line.booster or network.fibers[line.fiber].multiplexed]
+    ends = {site for fiber in ended for site in network.fibers[fiber].ends}
+    terminals = {terminal(network, site)[0] for site in ends}
+    for name in network.topology.gear.prices_usd:
+        if name in allowed_amplifiers(network) and name not in standing:
+            why = "no line has it, and amplifiers are chosen by noise, not by price"
+        elif name in network.catalog.equipment and name not in terminals:
+            why = "no site has one"
+        else:
+            continue
+        span = network.document.locate(("gear", "prices_usd", name), of_key=True)
+        yield Finding(UNUSED_PART, span, f"the price of `{name}` has no effect: {why}")
 
 
 def _span_at(network: Network, line: NoLine) -> Loc:

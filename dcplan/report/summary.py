@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
+from dcplan.design.cost import UNPRICED
 from dcplan.report import circuits, learning, promises, unlike
 from dcplan.report.sheet import Fact, Notice, apart, count
 from dcplan.units import money, rate, significant
@@ -45,8 +46,11 @@ def _cost(plan: Plan) -> Fact:
         text += f" in {plan.growth.periods[-1].name}"
     if estimated:
         text += f", of which {money(estimated)} is estimated"
+    free = sorted({item.part for item in plan.design.bill if item.source == UNPRICED and item.quantity > 0})
+    if free:
+        text += f"; without a price, counted as free: {', '.join(free)}"
     values: dict[str, Value] = {"cost_usd": cost, "estimated_usd": estimated}
-    return Fact("cost", text, values, "~" if estimated else "")
+    return Fact("cost", text, values, "~" if estimated or free else "")
 
 
 def _new(plan: Plan) -> tuple[Fact, ...]:

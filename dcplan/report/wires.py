@@ -180,7 +180,8 @@ def lightpaths(plan: Plan) -> Table:
         return Table("lightpaths", "Lightpaths", columns, ())
     note = "Margin is what is left above all penalties and margins, worst channel and direction; other: GSNR and "
     note += "margin of the better one; OSNR in 0.1 nm. Next faster: the mode that does not close, and what stops it. "
-    tried = len(paths) - sum(not path.budgets for path in plan.lightpaths)
+    leased = {circuit.name for circuit in plan.circuits}
+    tried = len(paths) - sum(path.route.fibers[0] in leased for path in plan.lightpaths)
     note += f"{count(tried, 'candidate')}, of which {closing} close; `dcplan optics` shows their link budgets."
     table = Table("lightpaths", "Lightpaths", columns, tuple(rows), note=note)
     if not plan.design.relit:

@@ -80,8 +80,10 @@ def test_the_report_says_that_there_are_no_amplifiers(tmp_path: Path) -> None:
 
     path = tmp_path / "bare.yaml"
     path.write_text(FILE.replace("PRICE", "1000").replace("multiplexed: M", "multiplexed: false"))
-    found = optical.optics(api.load(path))
-    text = draw(report.view("bare", found.fibers.values(), found.lightpaths), "text", 100, colour=False)
+    network = api.load(path)
+    found = optical.optics(network)
+    whole = optical.whole(network, found.fibers, found.lightpaths, lambda _: True)
+    text = draw(report.view("bare", found.fibers.values(), whole), "text", 100, colour=False)
     assert "no amplifiers" in text
     assert "no multiplexer: a pair for each wavelength" in text
     assert "power over the least" in text

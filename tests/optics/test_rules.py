@@ -6,6 +6,9 @@ import pytest
 
 from dcplan.diagnostics import Finding, Rule
 from dcplan.model.rules.examples import GOOD, adding, with_change
+from dcplan.optics.allowed import allowed_amplifiers
+from dcplan.optics.budget import Line
+from dcplan.optics.line import design_lines
 from dcplan.optics.rules import RULES, check
 from tests.optics.networks import network_from
 
@@ -143,3 +146,16 @@ def test_a_dark_band_is_said_once_not_for_every_fiber() -> None:
 )
 def test_keys_of_optics_without_effect(text: str, at: str) -> None:
     assert marked(text, "DCP526") == at
+
+
+def test_prices_of_what_stands_nowhere_are_told() -> None:
+    """Two sites and two fibers between them: multiplexers, no ROADM; of the amplifiers, those of the lines."""
+    known = network_from(GOOD)
+    lines = [line for line in design_lines(known).values() if isinstance(line, Line)]
+    has = {name for line in lines for name in line.amplifiers}
+    idle = next(name for name in sorted(allowed_amplifiers(known)) if name not in has)
+    text = GOOD + f"gear: {{prices_usd: {{roadm: 1, mux: 2, {idle}: 3, {min(has)}: 4}}}}\n"
+    assert [finding.message for finding in found(text) if finding.rule.code == "DCP340"] == [
+        "the price of `roadm` has no effect: no site has one",
+        f"the price of `{idle}` has no effect: no line has it, and amplifiers are chosen by noise, not by price",
+    ]

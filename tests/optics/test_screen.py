@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -92,7 +93,10 @@ def test_screen_says_what_budgets_say(file: Path, monkeypatch: pytest.MonkeyPatc
     found = [path.route for path in light.lightpaths]
     monkeypatch.setattr(lightpath, "BLOCK", 7)
     quick = screen(network, light.fibers, found)
-    for number, path in enumerate(light.lightpaths):
+    whole = optical.whole(network, light.fibers, light.lightpaths, lambda _: True)
+    for brief, path in zip(light.lightpaths, whole, strict=True):
+        assert brief == replace(path, budgets=tuple(replace(budget, items=()) for budget in path.closing))
+    for number, path in enumerate(whole):
         told = {(budget.transponder, budget.mode): budget for budget in path.budgets}
         for column, (transponder, name, _) in enumerate(quick.modes):
             budget = told.get((transponder, name))

@@ -36,7 +36,7 @@ def run(
     from dcplan import api
     from dcplan.api import optical
     from dcplan.errors import UsageError
-    from dcplan.optics.choice import dark_fibers, lightpaths_of
+    from dcplan.optics.choice import best_per_pair, dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out
     from dcplan.report.doubt import flagged
     from dcplan.report.optics import view
@@ -57,13 +57,18 @@ def run(
         terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
         return 0 if any(one.closes for one in bathtubs) else 1
     found = optical.optics(network)
+    brief = not names and not everything and len(found.lightpaths) > BRIEF_ABOVE
+    meant = lightpaths_of(network, found.lightpaths, names) if names else found.lightpaths
+    told = {path.id for path in (best_per_pair(meant) if brief else meant)}
+    alone = {path.id for path in found.lightpaths if len(path.route.fibers) == 1 and not path.closing}
+    lightpaths = optical.whole(network, found.fibers, found.lightpaths, lambda path: path.id in told | alone)
     shown = view(
         network.topology.name,
         found.fibers.values(),
-        found.lightpaths,
+        lightpaths,
         unused=left_out(network),
-        chosen=lightpaths_of(network, found.lightpaths, names) if names else None,
-        brief=not names and not everything and len(found.lightpaths) > BRIEF_ABOVE,
+        chosen=lightpaths_of(network, lightpaths, names) if names else None,
+        brief=brief,
         saved_ms=optical.latency_saved_ms(network),
         load_percent=network.policy.load_percent,
     )
