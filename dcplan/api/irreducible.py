@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,19 @@ LITTLE = 0.01
 FURTHER = 16.0
 """A latency limit is not raised beyond so many times what it is."""
 HALVINGS = 10
+MOST_COUPLES = 24
+"""Two changes together are tried so many times at most."""
+
+
+_SAID = {
+    "job": "without job {}",
+    "state": "no promise to survive the loss of {}",
+    "scheme": "{} rerouted in place of two ways at once",
+    "routes": "any number of routes for {}",
+    "circuit": "more modules of circuit {}",
+    "existing": "existing.removable: true",
+}
+"""Kind of a member that can only be dropped -> that in words."""
 
 
 @dataclass(slots=True)
@@ -92,7 +106,38 @@ def irreducible(case: Case, options: Options, light: Light) -> Irreducible:
 
     found = conflict(every, kept)
     changes = tuple(change for member in found.things for change in _changes(trial, member))
-    return Irreducible(found.things, found.complete, changes, trial.tried)
+    couples = () if any(change.suffices for change in changes) else tuple(_couples(every, found.things, kept))
+    return Irreducible(found.things, found.complete, changes, trial.tried, couples)
+
+
+def _couples(
+    every: Sequence[Member], members: Sequence[Member], kept: Callable[[frozenset[Member]], bool | None]
+) -> Iterator[Change]:
+    """Two members without which the file has a plan, of those that are needed for there to be none.
+
+    Where the rest has no plan without all of the first set, it holds a second one that shares nothing with it: then
+    one of each, else two of the first.
+    """
+    rest = tuple(member for member in every if member not in members)
+    apart = kept(frozenset(rest)) is False
+    both = list(product(members, conflict(rest, kept).things) if apart else combinations(members, 2))
+    answers = {couple: kept(frozenset(every) - set(couple)) for couple in both[:MOST_COUPLES]}
+    for (one, other), enough in answers.items():
+        if enough:
+            yield Change(f"{_dropped(one)}, and {_dropped(other)}", suffices=True)
+    if not any(answers.values()) and both:
+        known = None not in answers.values() and len(both) <= MOST_COUPLES
+        yield Change(f"any two of them together ({len(answers)} of {len(both)} tried)", False if known else None)
+
+
+def _dropped(member: Member) -> str:
+    """In words, the file without it."""
+    return {
+        "demand": f"without demand {member.name}",
+        "pairs": f"any number of pairs on {member.name}",
+        "latency": f"any latency limit of {member.name}",
+        "margins": "without margins",
+    }.get(member.kind) or _SAID[member.kind].format(member.name)
 
 
 def of_traffic(network: Network, states: Sequence[State]) -> Irreducible:
@@ -134,15 +179,7 @@ def _changes(trial: _Trial, member: Member) -> Iterator[Change]:
     elif member.kind == "margins":
         yield _less_margin(trial)
     else:
-        said = {
-            "job": f"without job {member.name}",
-            "state": f"no promise to survive the loss of {member.name}",
-            "scheme": f"{member.name} rerouted in place of two ways at once",
-            "routes": f"any number of routes for {member.name}",
-            "circuit": f"more modules of circuit {member.name}",
-            "existing": "existing.removable: true",
-        }
-        yield Change(said[member.kind], trial.possible(without(trial.case, [member], [member])))
+        yield Change(_SAID[member.kind].format(member.name), trial.possible(without(trial.case, [member], [member])))
 
 
 def _more_pairs(trial: _Trial, fiber: str) -> Change:

@@ -307,6 +307,8 @@ class Irreducible:
     changes: tuple[Change, ...]
     tried: int
     """Designs that were tried."""
+    couples: tuple[Change, ...] = ()
+    """Two changes together, where no single one is known to suffice: those that do, or what is known of them."""
 
 
 @dataclass(frozen=True, slots=True)

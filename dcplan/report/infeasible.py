@@ -8,6 +8,8 @@ from dcplan.report.sheet import Cell, Fact, Table, View, fixed, number_column, s
 from dcplan.units import rate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dcplan.design.result import Infeasible, Irreducible
 
 ADVICE = {
@@ -84,4 +86,15 @@ def _reasons(found: Irreducible | None) -> tuple[Table, ...]:
         note="The least change of each that was found, with everything else as it is in the file.",
         main=True,
     )
-    return members, changes
+    return (members, changes, *([_couples(found, words)] if found.couples else []))
+
+
+def _couples(found: Irreducible, words: Mapping[bool | None, str]) -> Table:
+    return Table(
+        "couples",
+        "What would suffice, two changes together",
+        (text_column("what", "changes", 30), text_column("suffices", "enough")),
+        tuple((say(each.what), Cell(words[each.suffices], each.suffices)) for each in found.couples),
+        note="No single change does. Each is taken as far as it goes: less of it may be enough.",
+        main=True,
+    )

@@ -197,3 +197,36 @@ def test_periods_are_refused(tmp_path: Path) -> None:
     file.write_text(text.replace("survive: [any-fiber]", periods), encoding="utf-8")
     with pytest.raises(UsageError, match=r"policy\.periods"):
         api.reasons(api.load(file))
+
+
+TWO = """\
+dcplan: 1
+name: two troubles
+sites:
+  a: {lat: 41.07, lon: -96.11}
+  b: {lat: 40.89, lon: -96.60}
+  c: {lat: 41.50, lon: -97.11}
+  d: {lat: 41.30, lon: -97.60}
+fibers:
+  n: {ends: [a, b], length_km: 58, type: g652d, pairs: 1, lease_usd_per_km_year: 400}
+  m: {ends: [c, d], length_km: 58, type: g652d, pairs: 1, lease_usd_per_km_year: 400}
+gear: {allow: {transponders: [400zr]}, band_start_thz: 191.3, band_end_thz: 191.6}
+demands: {x: {between: [a, b], gbps: 4000}, y: {between: [c, d], gbps: 4000}}
+policy: {survive: []}
+"""
+
+
+def test_where_no_change_suffices_two_are_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two fibers that share nothing, both too small: one change for each of them, whichever."""
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO, encoding="utf-8")
+    found = api.reasons(api.load(file))
+    assert [change.suffices for change in found.changes] == [False, False]
+    first, second = ("without demand x", "any number of pairs on n"), ("without demand y", "any number of pairs on m")
+    assert [change.what for change in found.couples] == [f"{one}, and {other}" for one in first for other in second]
+    assert all(change.suffices for change in found.couples)
+    assert run(["plan", str(file), "--explain-infeasible"]) == 1
+    assert "What would suffice, two changes together" in capsys.readouterr().out
+    enough = TWO.replace("pairs: 1", "pairs: 3")
+    file.write_text(enough, encoding="utf-8")
+    assert isinstance(api.plan(api.load(file)), Plan), "as many pairs as it takes on both"
