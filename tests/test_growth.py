@@ -41,7 +41,7 @@ def planner(solves):
         lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
         jobs, demands = traffic_of(net, states)
         found = design(net, lines, paths, demands, states, Options(gap=1e-7))
-        return found if isinstance(found, Infeasible) else planned(net, {}, lines, paths, found, states, jobs, {})
+        return found if isinstance(found, Infeasible) else planned(net, {}, lines, paths, found, states, jobs, {}, "")
 
     return plan
 

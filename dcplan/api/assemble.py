@@ -75,7 +75,7 @@ def plan_file(
 def inputs_of(network: Network) -> dict[str, str]:
     """Each file that was read, by its path from the topology file, with the SHA-256 of its text."""
     texts = network.document.texts
-    folder = Path(next(reversed(texts))).parent
+    folder = Path(next(reversed(texts), "")).parent
     return {
         Path(os.path.relpath(name, folder)).as_posix(): hashlib.sha256(text.encode()).hexdigest()
         for name, text in sorted(texts.items())
