@@ -352,13 +352,14 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic
+    told = optical.in_plan(network, light.lines, lightpaths, made.design, optical.whole_in(made.lightpaths))
     compared: list[tuple[str, object, object]] = [
         ("name and description", (network.topology.name, network.topology.description), (made.name, made.description)),
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
         ("circuits", circuits_of(network), made.circuits),
         ("lines", light.lines, made.lines),
-        ("link budgets", optical.in_plan(network, light.lines, lightpaths, made.design), made.lightpaths),
+        ("link budgets", told, made.lightpaths),
         ("demands", demands, made.design.demands),
         ("states", states_of(states), made.states),
         ("collectives", *same_but_compared(collectives_of(jobs, {}), made.collectives)),

@@ -7,6 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.api.inherit import existing_of, having
+from dcplan.api.optical import whole_in
 from dcplan.design.collective import kinds_in
 from dcplan.design.result import Infeasible
 from dcplan.errors import SolverError, UsageError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from dcplan.model.network import Network
     from dcplan.model.period import Period
+    from dcplan.optics.budget import Lightpath
 
 
 CLOSE = 1e-6
@@ -82,7 +84,16 @@ def grow(
         at_once_usd=at_once,
         at_once_status=status,
     )
-    return replace(plans[-1], growth=growth)
+    return replace(plans[-1], growth=growth, lightpaths=_whole_in_any(plans))
+
+
+def _whole_in_any(plans: Sequence[Plan]) -> tuple[Lightpath, ...]:
+    """The lightpaths of the last plan, those whole that are so in any of them."""
+    found = {path.id: path for path in plans[-1].lightpaths}
+    for made in reversed(plans):
+        some = whole_in(made.lightpaths) - whole_in(tuple(found.values()))
+        found |= {path.id: path for path in made.lightpaths if path.id in some}
+    return tuple(found.values())
 
 
 def _with_collectives(network: Network, made: Plan) -> Network:

@@ -74,10 +74,22 @@ def whole(
     return tuple(written.get(path.id, path) for path in lightpaths)
 
 
+def whole_in(lightpaths: Sequence[Lightpath]) -> frozenset[str]:
+    """Those that are whole, by id."""
+    return frozenset(path.id for path in lightpaths if any(budget.items for budget in path.budgets))
+
+
 def in_plan(
-    network: Network, lines: Sequence[Line], lightpaths: Sequence[Lightpath], design: Design
+    network: Network,
+    lines: Sequence[Line],
+    lightpaths: Sequence[Lightpath],
+    design: Design,
+    also: frozenset[str] = frozenset(),
 ) -> tuple[Lightpath, ...]:
-    """The lightpaths as a plan tells of them: whole where they are lit, or run through where traffic is passed on."""
+    """The lightpaths as a plan tells of them: whole where they are lit, or run through where traffic is passed on.
+
+    also: further ones that are to be whole, by id.
+    """
     route_of = {path.id: path.route.fibers for path in lightpaths}
     lit = {group.lightpath for group in design.ever_lit}
     chains = {flow.lightpaths for routing in design.routing for flow in routing.flows}
@@ -91,7 +103,7 @@ def in_plan(
         network,
         {line.fiber: line for line in lines},
         lightpaths,
-        lambda path: path.id in lit or tuple(sorted(path.route.fibers)) in joined,
+        lambda path: path.id in lit | also or tuple(sorted(path.route.fibers)) in joined,
     )
 
 
