@@ -120,7 +120,7 @@ def _fibers(network: Network) -> Iterator[Finding]:
     yield from band_rules.check(network, lines)
     yield from line_rules.check(network, lines)
     yield from existing_rules.check(network, lines)
-    yield from _idle_prices(network, lines)
+    yield from _idle_gear(network, lines)
     for line in () if band_rules.dark_bands(network) else lines.values():
         if isinstance(line, NoLine) and not line.at:
             hint = "allow another amplifier, or put a hut into the span"
@@ -145,13 +145,17 @@ def _fibers(network: Network) -> Iterator[Finding]:
             yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), _way_out(network, lightpath))
 
 
-def _idle_prices(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[Finding]:
-    """Prices of amplifiers and terminal gear that nothing on the map has."""
+def _idle_gear(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[Finding]:
+    """Own terminal gear, and prices of it and of amplifiers, that nothing on the map has."""
     designed = [line for line in lines.values() if not isinstance(line, NoLine)]
     standing = {name for line in designed for name in line.amplifiers}
     ended = [line.fiber for line in designed if line.booster or network.fibers[line.fiber].multiplexed]
     ends = {site for fiber in ended for site in network.fibers[fiber].ends}
     terminals = {terminal(network, site)[0] for site in ends}
+    for name in network.topology.gear.equipment:
+        if name in ("mux", "roadm") and name not in terminals:
+            span = network.document.locate(("gear", "equipment", name), of_key=True)
+            yield Finding(UNUSED_PART, span, f"own part `{name}` has no effect: no site has one")
     for name in network.topology.gear.prices_usd:
         if name in allowed_amplifiers(network) and name not in standing:
             why = "no line has it, and amplifiers are chosen by noise, not by price"

@@ -13,12 +13,14 @@ from dcplan.training.layout import complete
 from dcplan.training.plans.idle import idle
 from dcplan.training.plans.search import any_fits
 from dcplan.training.plans.space import DEFAULT, Space, idle_pins
+from dcplan.training.shapes import parameters
 from dcplan.training.site import rules as site_rules
 from dcplan.training.site.machine import peak_tflops
 from dcplan.training.site.precision import PRECISIONS
 from dcplan.training.step import Layout, Misfit
 from dcplan.training.transport import rules as transport
 from dcplan.training.workload import joined, sequences
+from dcplan.units import significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +42,13 @@ _OWN_ACCELERATOR = (
     " scale_up_gb_per_s: 1800, nic_gbps: 800"
 )
 _OWN_JOB = with_change("{h100-sxm: 16384}", "{next: 16384}", with_change("{h100-sxm: 16384}", "{next: 16384}"))
+_OWN_MODEL = (
+    "gear:\n  models:\n"
+    "    mine: {layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn: 14336, vocab: 128256, glu: true"
+)
+_WITH_OWN_MODEL = with_change("model: llama3-405b", "model: mine")
+APART = 0.05
+"""Relative difference of two numbers of parameters that is asked about."""
 
 LAYOUT = Rule(
     "DCP401",
@@ -117,8 +126,18 @@ BORROWED = Rule(
     adding(_OWN_ACCELERATOR + ", calibration: gb200}\n", _OWN_JOB),
 )
 
+SHAPE = Rule(
+    "DCP411",
+    "parameters-differ",
+    Severity.WARNING,
+    "The sizes of an own model give another number of parameters than `total_params_b` says: one of them is not right."
+    " Step times and memory follow the sizes.",
+    adding(_OWN_MODEL + ", total_params_b: 80}\n", _WITH_OWN_MODEL),
+    adding(_OWN_MODEL + ", total_params_b: 8}\n", _WITH_OWN_MODEL),
+)
+
 RULES: tuple[Rule, ...] = (
-    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *site_rules.RULES,
+    LAYOUT, BATCH, MEMORY, SITES, NO_PLAN, GENERATIONS, NO_EFFECT, PRECISION, BORROWED, *site_rules.RULES, SHAPE,
     *goodput.RULES, *transport.RULES,
 )  # fmt: skip
 COMPARED = {
@@ -138,7 +157,16 @@ _HINTS = {
 def check(network: Network) -> list[Finding]:
     """All training jobs of a valid network: sizes, batch, memory, sites, precision, generations, idle keys."""
     jobs = [finding for name, job in network.jobs.items() for finding in _job(network, name, job)]
-    return [*jobs, *goodput.check_rates(network), *site_rules.check(network)]
+    return [*jobs, *_models(network), *goodput.check_rates(network), *site_rules.check(network)]
+
+
+def _models(network: Network) -> Iterator[Finding]:
+    for name, model in network.topology.gear.models.items():
+        counted = parameters(model) / 1e9
+        if model.total_params_b and abs(counted / model.total_params_b - 1) > APART:
+            span = network.document.locate(("gear", "models", name, "total_params_b"), of_key=True)
+            message = f"`total_params_b` is {model.total_params_b:g}, the sizes of `{name}` give {significant(counted)}"
+            yield Finding(SHAPE, span, message, "check layers, hidden, ffn and vocab, and `glu` and `tied`")
 
 
 def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:

@@ -67,3 +67,9 @@ def test_a_group_of_one_names_the_group_that_is_spelt_alike() -> None:
         "did you mean `I-80`?",
         "did you mean `i80`?",
     ]
+
+
+def test_a_price_of_an_own_part_that_another_overrides_has_no_effect() -> None:
+    own = "gear: {equipment: {mux: {loss_db: 6, price_usd: 2}}, prices_usd: {mux: 3}}\n"
+    _, found = network(GOOD + own)
+    assert "`price_usd` has no effect: `gear.prices_usd` has another price of it" in {one.message for one in found}

@@ -159,3 +159,9 @@ def test_prices_of_what_stands_nowhere_are_told() -> None:
         "the price of `roadm` has no effect: no site has one",
         f"the price of `{idle}` has no effect: no line has it, and amplifiers are chosen by noise, not by price",
     ]
+
+
+def test_own_gear_that_stands_nowhere_is_told() -> None:
+    own = "gear: {equipment: {roadm: {loss_db: 8, price_usd: 1}, mux: {loss_db: 6, price_usd: 2}}}\n"
+    told = [finding.message for finding in found(GOOD + own) if finding.rule.code == "DCP340"]
+    assert told == ["own part `roadm` has no effect: no site has one"]

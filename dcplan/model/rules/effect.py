@@ -59,6 +59,7 @@ def check(network: Network) -> list[Finding]:
     keys = (
         *promises_without_effect(network),
         *_policy(network),
+        *_own_prices(network),
         *_sites(network),
         *_circuits(network),
         *_jobs(network),
@@ -121,6 +122,15 @@ def _amplifiers(network: Network) -> set[str]:
     there = [name for fiber in network.fibers.values() for name in (fiber.booster, fiber.preamp)]
     there += [span.amplifier for fiber in network.fibers.values() for span in fiber.spans or ()]
     return {*allowed, *(name for name in there if name is not None)}
+
+
+def _own_prices(network: Network) -> Iterator[tuple[Loc, str]]:
+    """Prices of own parts that `prices_usd` overrides."""
+    gear = network.topology.gear
+    for kind in ("transponders", "amplifiers", "appliances", "equipment"):
+        for name in getattr(gear, kind):
+            if name in gear.prices_usd:
+                yield ("gear", kind, name, "price_usd"), "`gear.prices_usd` has another price of it"
 
 
 def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
