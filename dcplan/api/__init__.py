@@ -326,6 +326,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.api.inherit import having
     from dcplan.api.pipeline import assessed
     from dcplan.api.stated import options_faults
+    from dcplan.api.written import in_plan, whole_in
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
@@ -352,7 +353,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic
-    told = optical.in_plan(network, light.lines, lightpaths, made.design, optical.whole_in(made.lightpaths))
+    told = in_plan(network, light.lines, lightpaths, made.design, whole_in(made.lightpaths))
     compared: list[tuple[str, object, object]] = [
         ("name and description", (network.topology.name, network.topology.description), (made.name, made.description)),
         ("sites", sites_of(network), made.sites),

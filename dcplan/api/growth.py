@@ -7,7 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.api.inherit import existing_of, having
-from dcplan.api.optical import whole_in
+from dcplan.api.written import whole_in
 from dcplan.design.collective import kinds_in
 from dcplan.design.result import Infeasible
 from dcplan.errors import SolverError, UsageError

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from dcplan.design.result import Design
     from dcplan.model.network import FiberId, Network
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.line import NoLine
@@ -25,7 +23,7 @@ class Optics:
     fibers: Mapping[FiberId, Line | NoLine]
     """For each fiber its line, or why there is none."""
     lightpaths: tuple[Lightpath, ...]
-    """Every candidate, in file order of its ends, with the budgets of modes that close; see `whole`."""
+    """Every candidate, in file order of its ends, with the budgets of modes that close; see `written.whole`."""
     searched: str
     """Which routes are candidates, in words."""
 
@@ -41,7 +39,7 @@ def optics(network: Network) -> Optics:
     """Design the line of every fiber, then find the allowed modes that close on every lightpath candidate.
 
     What else is to be known of a lightpath (each item of a budget, what stops the other modes) is written out by
-    `whole` for those that are shown: of thousands of candidates few close, and fewer are lit.
+    `written.whole` for those that are shown: of thousands of candidates few close, and fewer are lit.
     Circuits are leased, not lit: they are not in it.
     """
     from dcplan.design.candidates import by_length, routes
@@ -55,56 +53,6 @@ def optics(network: Network) -> Optics:
     every = by_length(network, (*listed, *more.routes))
     closing = evaluate(network, lines, every, itemise=False, closing=True)
     return Optics(lines, with_existing_light(network, lines, closing), more.in_words(network))
-
-
-def whole(
-    network: Network,
-    lines: Mapping[FiberId, Line | NoLine],
-    lightpaths: Sequence[Lightpath],
-    meant: Callable[[Lightpath], bool],
-) -> tuple[Lightpath, ...]:
-    """The lightpaths, of which those that are meant have the budget of every allowed mode, line by line."""
-    from dcplan.optics.existing import with_existing_light
-    from dcplan.optics.lightpath import evaluate
-
-    some = [path for path in lightpaths if path.route.fibers[0] in network.fibers and meant(path)]
-    budgets = evaluate(network, lines, [path.route for path in some])
-    full = [replace(path, budgets=found.budgets) for path, found in zip(some, budgets, strict=True)]
-    written = {path.id: path for path in with_existing_light(network, lines, full)}
-    return tuple(written.get(path.id, path) for path in lightpaths)
-
-
-def whole_in(lightpaths: Sequence[Lightpath]) -> frozenset[str]:
-    """Those that are whole, by id."""
-    return frozenset(path.id for path in lightpaths if any(budget.items for budget in path.budgets))
-
-
-def in_plan(
-    network: Network,
-    lines: Sequence[Line],
-    lightpaths: Sequence[Lightpath],
-    design: Design,
-    also: frozenset[str] = frozenset(),
-) -> tuple[Lightpath, ...]:
-    """The lightpaths as a plan tells of them: whole where they are lit, or run through where traffic is passed on.
-
-    also: further ones that are to be whole, by id.
-    """
-    route_of = {path.id: path.route.fibers for path in lightpaths}
-    lit = {group.lightpath for group in design.ever_lit}
-    chains = {flow.lightpaths for routing in design.routing for flow in routing.flows}
-    joined = {
-        tuple(sorted((*route_of[one], *route_of[other])))
-        for chain in chains
-        for one, other in pairwise(chain)
-        if one in route_of and other in route_of
-    }
-    return whole(
-        network,
-        {line.fiber: line for line in lines},
-        lightpaths,
-        lambda path: path.id in lit | also or tuple(sorted(path.route.fibers)) in joined,
-    )
 
 
 def at_load(network: Network, percent: float) -> Network:

@@ -50,7 +50,7 @@ def planned(
     tried: the collectives that were compared for jobs that leave theirs open. searched: which routes light may take.
     """
     from dcplan.api.assemble import assumptions_of, plan_file
-    from dcplan.api.optical import in_plan
+    from dcplan.api.written import in_plan
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
     from dcplan.design.collective import collectives_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
-from dcplan.api import optical
+from dcplan.api import optical, written
 from dcplan.planfile import Plan
 
 FILE = """\
@@ -82,7 +82,7 @@ def test_the_report_says_that_there_are_no_amplifiers(tmp_path: Path) -> None:
     path.write_text(FILE.replace("PRICE", "1000").replace("multiplexed: M", "multiplexed: false"))
     network = api.load(path)
     found = optical.optics(network)
-    whole = optical.whole(network, found.fibers, found.lightpaths, lambda _: True)
+    whole = written.whole(network, found.fibers, found.lightpaths, lambda _: True)
     text = draw(report.view("bare", found.fibers.values(), whole), "text", 100, colour=False)
     assert "no amplifiers" in text
     assert "no multiplexer: a pair for each wavelength" in text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dcplan import api
-from dcplan.api import optical
+from dcplan.api import optical, written
 from dcplan.catalog.parts import Mode
 from dcplan.design.candidates import routes
 from dcplan.model.network import Network, Route
@@ -93,7 +93,7 @@ def test_screen_says_what_budgets_say(file: Path, monkeypatch: pytest.MonkeyPatc
     found = [path.route for path in light.lightpaths]
     monkeypatch.setattr(lightpath, "BLOCK", 7)
     quick = screen(network, light.fibers, found)
-    whole = optical.whole(network, light.fibers, light.lightpaths, lambda _: True)
+    whole = written.whole(network, light.fibers, light.lightpaths, lambda _: True)
     for brief, path in zip(light.lightpaths, whole, strict=True):
         assert brief == replace(path, budgets=tuple(replace(budget, items=()) for budget in path.closing))
     for number, path in enumerate(whole):

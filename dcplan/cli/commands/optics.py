@@ -35,6 +35,7 @@ def run(
     """
     from dcplan import api
     from dcplan.api import optical
+    from dcplan.api.written import whole
     from dcplan.errors import UsageError
     from dcplan.optics.choice import best_per_pair, dark_fibers, lightpaths_of
     from dcplan.optics.limits import doubtful, fiber_types, left_out
@@ -61,7 +62,7 @@ def run(
     meant = lightpaths_of(network, found.lightpaths, names) if names else found.lightpaths
     told = {path.id for path in (best_per_pair(meant) if brief else meant)}
     alone = {path.id for path in found.lightpaths if len(path.route.fibers) == 1 and not path.closing}
-    lightpaths = optical.whole(network, found.fibers, found.lightpaths, lambda path: path.id in told | alone)
+    lightpaths = whole(network, found.fibers, found.lightpaths, lambda path: path.id in told | alone)
     shown = view(
         network.topology.name,
         found.fibers.values(),
