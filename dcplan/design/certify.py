@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from dcplan.design.book import Book, book, needing, row_of
+from dcplan.design.book import Book, Row, book, needing, row_of
 from dcplan.design.certificate import (
     COUPLES,
     PAIRS,
@@ -52,9 +52,10 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
     names = tuple(problem.demands[d].id for d in sorted(task.held))
     ways: Generated = {d: {way.hops: way for way in mine} for d, mine in task.protected.items()}
     graph = mesh(problem)
+    rows = [row_of(made, draft) for draft in drafts]
     for _ in range(ROUNDS):
         program, bought = _with_traffic(task, made, ways)
-        linear, prices = _relaxed(made, program, drafts)
+        linear, prices = _relaxed(program, rows)
         if linear is None:
             return None
         relaxed = Relaxed(graph, linear, bought, program)
@@ -80,14 +81,13 @@ def priced(made: Book, program: Program, drafts: Sequence[Term], held: tuple[str
 
     program: the rows of the book, then rows about traffic. held: demands held to ways within their limit.
     """
-    linear, prices = _relaxed(made, program, drafts)
+    linear, prices = _relaxed(program, [row_of(made, draft) for draft in drafts])
     return None if linear is None else _priced(made, program, prices, drafts, (), held)
 
 
-def _relaxed(made: Book, program: Program, drafts: Sequence[Term]) -> tuple[Linear | None, list[float]]:
-    """The relaxation of a program, to which the drafts are added, and its duals [US$]; none where it is not solved."""
-    for n, draft in enumerate(drafts):
-        left, right = row_of(made, draft)
+def _relaxed(program: Program, rows: Sequence[Row]) -> tuple[Linear | None, list[float]]:
+    """The relaxation of a program, to which rows are added, and its duals [US$]; none where it is not solved."""
+    for n, (left, right) in enumerate(rows):
         program.row(f"cut{n}", left, lower=right)
     linear = Linear(program)
     if linear.solve() != "optimal":
