@@ -90,7 +90,11 @@ def _checked(path: Path) -> tuple[Network | None, list[Finding]]:
 
 
 def steps(network: Network, *, gbps: float | None = None, pin: ParallelismPlan | None = None) -> tuple[PlanRow, ...]:
-    """All parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
+    """The parallelism plans of all jobs without a designed network, best first, then those that do not fit and why.
+
+    Of a job with `plans: auto` those that a search lists: the fastest of each tp, cp, pp, ep, the fastest over each
+    dimension across sites, the best by each objective, and apart from them of each way to synchronise that changes what
+    is learnt the fastest; see `explore`.
 
     gbps: rate in each direction between any two sites of a job [Gb/s]; none: unlimited, so that only latency counts.
     A collective that the file leaves open is, for each plan, the one with the shortest step at these rates.
@@ -98,9 +102,7 @@ def steps(network: Network, *, gbps: float | None = None, pin: ParallelismPlan |
     pin: keys that the search of `plans: auto` keeps to, over those of the file.
     UsageError when no fiber joins two sites of a job, and when a pin changes nothing.
     """
-    from dcplan.api.exploring import rows
-
-    return tuple(rows(network, gbps, pin))
+    return tuple(row for found in explore(network, gbps=gbps, pin=pin) for row in found.compared)
 
 
 def explain_step(
@@ -126,8 +128,8 @@ def explore(
 ) -> tuple[Exploration, ...]:
     """Every plan of every job, weighed: the best by an objective, the best of each, and the Pareto front over all.
 
-    Other than `steps`, a job with `plans: auto` is searched over every choice of a plan: all ways to synchronise, to
-    shard, to recompute, all schedules. Named plans are weighed as they are. objective: step, cost (tokens per US$),
+    A job with `plans: auto` is searched over every choice of a plan: all ways to synchronise, to shard, to recompute,
+    all schedules. Named plans are weighed as they are. objective: step, cost (tokens per US$),
     memory (that is left) or bytes (across sites). gbps, pin: as in `steps`. `progress` is told what is being done.
     UsageError as in `steps`, and for an objective that is not known or that says nothing about a job.
     """

@@ -17,10 +17,11 @@ from dcplan.model.states import promised_states
 from dcplan.training.explain.losses import ExplainedLoss, explained_losses
 from dcplan.training.explain.terms import Explained, explained
 from dcplan.training.goodput.joined import losses_of
-from dcplan.training.plans.explore import Explored, explore, silent
+from dcplan.training.plans.explore import Explored, Weighing, explore, silent, weigh_named
 from dcplan.training.plans.pins import merged
-from dcplan.training.plans.search import name as called
-from dcplan.training.plans.space import Space, candidates, idle_pins
+from dcplan.training.plans.search import called, idle_pins
+from dcplan.training.plans.space import Space
+from dcplan.training.plans.table import table
 from dcplan.training.step import Layout, Links
 from dcplan.training.workload import workload
 
@@ -40,13 +41,15 @@ class Exploration:
 
     explored: Explored
     rows: tuple[PlanRow, ...]
+    every: bool
+    """All plans were searched; else those that the job names were weighed."""
 
-
-def rows(network: Network, gbps: float | None, pin: ParallelismPlan | None) -> Iterator[PlanRow]:
-    """The plans that each job would be designed with, as rows; see `api.steps`."""
-    for plans in _jobs(network, pin):
-        links = _links(plans, gbps)
-        yield from _rows(network, at_rates(network, plans, links), links)
+    @property
+    def compared(self) -> tuple[PlanRow, ...]:
+        """The rows but for those that are only on the front; of named plans all."""
+        found = self.explored
+        listed = {*found.ranked, *found.best.values(), *found.over.values(), *found.apart}
+        return tuple(row for row in self.rows if not self.every or not row.fits or row.plan in listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +71,17 @@ def explanations(
     network: Network, plan: str, gbps: float | None, pin: ParallelismPlan | None
 ) -> tuple[PlanExplained, ...]:
     """The plan of that name of each job that has one; see `api.explain_step`."""
-    found, known, misfits = [], dict[str, None](), dict[str, str]()
+    found = []
     for job in _jobs(network, pin):
         links = _links(job, gbps)
         plans = at_rates(network, _holding(network, job, plan, pin), links)
-        known |= dict.fromkeys(layout.name for layout in plans.layouts)
-        misfits |= {misfit.plan: misfit.reason for misfit in plans.misfits}
         found += [_explained(network, plans, layout, links, gbps) for layout in plans.layouts if layout.name == plan]
     if found:
         return tuple(found)
+    known, misfits = dict[str, None](), dict[str, str]()
+    for job in _jobs(network, pin, search=True):
+        known |= dict.fromkeys(layout.name for layout in job.layouts)
+        misfits |= {misfit.plan: misfit.reason for misfit in job.misfits}
     if plan in misfits:
         raise UsageError(f"plan `{plan}` cannot run: {misfits[plan]}")
     there = f"there are {', '.join(known)}" if known else "no plan fits"
@@ -88,9 +93,8 @@ def _holding(network: Network, plans: JobPlans, name: str, pin: ParallelismPlan 
     about = network.jobs[plans.job]
     if about.plans != "auto" or name in {layout.name for layout in plans.layouts}:
         return plans
-    every = candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
-    more = [replace(each, name=name) for each in every if isinstance(each, Layout) and called(each) == name]
-    return replace(plans, layouts=(*plans.layouts, *more))
+    found = called(table(plans.workload, Space(merged([about.pin, pin]))), name)
+    return replace(plans, layouts=(*plans.layouts, *([found] if found else [])))
 
 
 def _explained(network: Network, plans: JobPlans, layout: Layout, links: Links, gbps: float | None) -> PlanExplained:
@@ -119,28 +123,30 @@ def explorations(
         about, links = network.jobs[plans.job], _links(plans, gbps)
         if why := silent(plans.workload, about.accelerator_usd_per_h).get(objective):
             raise UsageError(f"job {plans.job} has no objective `{objective}`: {why}")
-        found = explore(
+        by = Weighing(
             plans.workload,
-            candidates(plans.workload, Space(merged([about.pin, pin]), every=True))
-            if about.plans == "auto"
-            else [*plans.layouts, *plans.misfits],
             links,
-            collectives=options_at(network, plans, links),
-            objective=objective,
-            usd_per_h=about.accelerator_usd_per_h,
-            tell=tell,
+            tuple(options_at(network, plans, links)),
+            objective,
+            about.accelerator_usd_per_h,
         )
-        found = replace(found, misfits=found.misfits or plans.misfits)
-        named = at_rates(network, replace(plans, layouts=found.layouts, misfits=found.misfits), links)
-        yield Exploration(found, _rows(network, named, links))
+        if about.plans == "auto":
+            if tell:
+                tell(f"{plans.job}: parallelism plans")
+            found = explore(by, table(plans.workload, Space(merged([about.pin, pin]))), tell)
+        else:
+            found = weigh_named(by, plans.layouts, plans.misfits)
+        listed = found.layouts if about.plans == "auto" else plans.layouts
+        named = at_rates(network, replace(plans, layouts=listed, misfits=found.misfits), links)
+        yield Exploration(found, _rows(network, named, links), every=about.plans == "auto")
 
 
-def _jobs(network: Network, pin: ParallelismPlan | None) -> Iterator[JobPlans]:
+def _jobs(network: Network, pin: ParallelismPlan | None, *, search: bool = False) -> Iterator[JobPlans]:
     if pin is not None:
         _check_pin(network, pin)
     states = promised_states(network)
     for job in network.jobs:
-        plans = job_plans(network, job, states, pin=pin)
+        plans = job_plans(network, job, states, pin=pin, search=search)
         if isinstance(plans, Infeasible):
             raise UsageError(plans.reason)
         yield plans

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import state_latency_ms
+from dcplan.design.choosing import TIE, Option, choose, option_of, within
 from dcplan.design.parts import parted
 from dcplan.design.promised import Promises
 from dcplan.design.result import Demand, Infeasible
@@ -14,8 +15,10 @@ from dcplan.model.network import pair
 from dcplan.model.promises import scheme_of
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.across.patterns import DIRECT, OPEN, Collective
-from dcplan.training.engine import needed_rates, one_site, step_time, without_sites
-from dcplan.training.plans.search import layouts
+from dcplan.training.engine import one_site, step_time, without_sites
+from dcplan.training.plans.pins import merged
+from dcplan.training.plans.search import named
+from dcplan.training.plans.shortlist import shortlist
 from dcplan.training.step import Layout, Links, Misfit, Workload
 from dcplan.training.transport.advice import too_slow
 from dcplan.training.transport.carried import stopped
@@ -33,8 +36,6 @@ if TYPE_CHECKING:
 
 LEAST_GBPS = 0.001
 """The least rate that a network is sized for, as in the file: less is noise beside any wavelength [Gb/s]."""
-TIE = 0.02
-"""Plans whose steps are longer than the fastest by less than this share count as equally fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class JobPlans:
 
     own: Mapping[str, Collective] = field(default_factory=dict)
     """Collectives of layouts, by name, where each has its own."""
+    close: tuple[Layout, ...] = ()
+    """Of a search others that the network may be sized for, see `shortlist.Shortlist`; they are not shown."""
 
     def by(self, kind: str, packing: Packing = ()) -> JobPlans:
         """The same with another collective across sites."""
@@ -130,37 +133,27 @@ def job_plans(
     states: Sequence[State],
     collective: Collective | None = None,
     pin: ParallelismPlan | None = None,
+    *,
+    search: bool = True,
 ) -> JobPlans | Infeasible:
     """Every parallelism plan of a job. Infeasible, limit bridge, where a promised state parts its sites.
 
     collective: what `auto` or `optimal` in the file stands for; without it, direct exchange. pin: keys that a search
-    keeps to.
+    keeps to. search: look for plans where the file says `plans: auto`; else there are none.
     """
     load, about = workload(network, job), network.jobs[job]
     mine = Promises.of(network, states).kept_for(about, sorted({share.site for share in load.shares}))
     latency_ms = assumed_latency_ms(network, load, mine)
     if isinstance(latency_ms, Infeasible):
         return latency_ms
-    fitting, misfits = layouts(load, about, pin)
     meant = Collective(about.collective) if about.collective not in OPEN else collective or DIRECT
     load = replace(load, collective=replace(meant, latency_ms=tuple(sorted(latency_ms.items()))))
     scheme = scheme_of(network, about) if len(mine) > 1 else "none"
-    return JobPlans(job, load, fitting, misfits, latency_ms, mine, scheme)
-
-
-@dataclass(frozen=True, slots=True)
-class _Option:
-    """A parallelism plan with the rates that a healthy overhead asks for, state by state."""
-
-    layout: Layout
-    step_s: float
-    """On the healthy network at those rates."""
-    rates: Mapping[str, Mapping[Pair, float]]
-
-    @property
-    def gbps(self) -> float:
-        """All pairs together, healthy [Gb/s]."""
-        return sum(self.rates[HEALTHY.name].values())
+    if about.plans == "auto" and search:
+        near = replace(load, collective=replace(DIRECT, latency_ms=load.collective.latency_ms), transport=None)
+        found = shortlist(near, merged([about.pin, pin]), within(network, job), about.allow_sync, about.use)
+        return JobPlans(job, load, found.layouts, found.misfits, latency_ms, mine, scheme, close=found.close)
+    return JobPlans(job, load, *named(load, about), latency_ms, mine, scheme)
 
 
 def job_traffic(
@@ -177,20 +170,21 @@ def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
     The fastest plan at the least rate at which its targets hold sets the goal; of all plans that reach a step within
     2 % of it with their targets kept, the one that needs the least rate for that is chosen. `use` in the file
     overrides. Plans whose sites train by themselves learn less from a step, which no time makes up for: they are
-    chosen where `use` names one, or where the job has no other. Infeasible, limit latency, where no plan meets the
-    targets at any rate; limit layout where none fits.
+    chosen where `use` names one or `allow_sync` its way, or where the job has no other. Infeasible, limit latency,
+    where no plan meets the targets at any rate; limit layout where none fits.
     """
     job, asked = plans.job, network.jobs[plans.job]
-    wanted = _comparable([layout for layout in plans.layouts if asked.use in (None, layout.name)])
+    every = dict.fromkeys((*plans.layouts, *plans.close))
+    wanted = _comparable([layout for layout in every if asked.use in (None, layout.name)], asked.allow_sync)
     if not wanted:
         reasons = "; ".join(f"{misfit.plan}: {misfit.reason}" for misfit in plans.misfits[:5])
         return Infeasible("layout", f"no parallelism plan of job {job} fits: {reasons}", ())
-    target = asked.targets.max_overhead_percent
-    kept = [option for layout in wanted if (option := _option(network, plans, layout, target))]
-    if not kept:
+    found = choose(network, plans, wanted)
+    if found is None:
         return _too_slow(network, plans, wanted)
-    fastest = min(kept, key=lambda option: (option.step_s, option.gbps, option.layout.name))
-    chosen = min(_as_fast(network, plans, kept, fastest.step_s * (1 + TIE)), key=_frugal)
+    chosen, fastest = found
+    new = dict.fromkeys(one.layout for one in found if one.layout not in plans.layouts)
+    plans = replace(plans, layouts=(*plans.layouts, *new))
     several = network.policy.demand_percent / 100
     demands = []
     for (a, b), by_state in _by_pair(chosen.rates).items():
@@ -201,37 +195,13 @@ def sized(network: Network, plans: JobPlans) -> JobTraffic | Infeasible:
     return JobTraffic(plans, chosen.layout, _why(asked.use, chosen, fastest), tuple(demands), several)
 
 
-def _comparable(layouts: Sequence[Layout]) -> list[Layout]:
-    """Those that synchronise every step, where there are any."""
-    return [layout for layout in layouts if layout.outer is None] or list(layouts)
+def _comparable(layouts: Sequence[Layout], allowed: Sequence[str]) -> list[Layout]:
+    """Those that synchronise every step, where there are any, and those whose way to do so less often is allowed."""
+    strict = [layout for layout in layouts if layout.outer is None]
+    return [layout for layout in layouts if layout.outer is None or layout.sync in allowed] if strict else list(layouts)
 
 
-def _frugal(option: _Option) -> tuple[float, float, str]:
-    return (option.gbps, option.step_s, option.layout.name)
-
-
-def _as_fast(network: Network, plans: JobPlans, kept: Sequence[_Option], goal_s: float) -> list[_Option]:
-    """The plans that reach the goal, each with the least rates for it; none beyond its own target."""
-    target = network.jobs[plans.job].targets.max_overhead_percent
-    found = []
-    for option in kept:
-        spare = 100 * (goal_s / one_site(plans.workload, option.layout).step_s - 1)
-        if spare >= target:
-            found.append(option)
-        elif spare > 0 and (tighter := _option(network, plans, option.layout, spare)):
-            found.append(tighter)
-    return found
-
-
-def _option(network: Network, plans: JobPlans, layout: Layout, overhead_percent: float) -> _Option | None:
-    rates = _rates_by_state(network, plans, layout, overhead_percent)
-    if rates is None:
-        return None
-    step_s = step_time(plans.workload, layout, Links(rates[HEALTHY.name], plans.latency_ms)).step_s
-    return _Option(layout, step_s, rates)
-
-
-def _why(use: str | None, chosen: _Option, fastest: _Option) -> str:
+def _why(use: str | None, chosen: Option, fastest: Option) -> str:
     if use is not None:
         return "named by `use`"
     if chosen.layout.name == fastest.layout.name:
@@ -261,37 +231,6 @@ def assumed_latency_ms(network: Network, load: Workload, states: Sequence[State]
             found = [state_latency_ms(network, state, a, b) for state in (HEALTHY, *failures)]
             assumed[a, b] = STRETCH * max(latency for latency in found if latency is not None)
     return assumed
-
-
-def _rates_by_state(
-    network: Network, plans: JobPlans, layout: Layout, healthy_percent: float
-) -> dict[str, Mapping[Pair, float]] | None:
-    """State name -> rate per pair [Gb/s]; None where a target cannot be met at any rate."""
-    targets = network.jobs[plans.job].targets
-    found: dict[str, Mapping[Pair, float]] = {}
-    known: dict[frozenset[str], Mapping[Pair, float] | None] = {}
-    for state in plans.states:
-        lost = plans.sites & state.sites
-        rates: Mapping[Pair, float] | None
-        if state.healthy:
-            rates = needed_rates(plans.workload, layout, plans.latency_ms, healthy_percent)
-        else:
-            if lost not in known:
-                known[lost] = _rates_in_failure(
-                    plans, plans.in_state(layout, state), targets.max_overhead_percent_under_failure
-                )
-            rates = known[lost]
-        if rates is None:
-            return None
-        found[state.name] = rates
-    return found
-
-
-def _rates_in_failure(
-    plans: JobPlans, alive: tuple[Workload, Layout] | Misfit, overhead_percent: float
-) -> Mapping[Pair, float] | None:
-    """A job that stops in the failure asks for nothing."""
-    return {} if isinstance(alive, Misfit) else needed_rates(*alive, plans.latency_ms, overhead_percent)
 
 
 def _by_pair(rates: Mapping[str, Mapping[Pair, float]]) -> dict[Pair, dict[str, float]]:
@@ -335,5 +274,9 @@ def _looser(network: Network, plans: JobPlans, wanted: Sequence[Layout]) -> str:
     """A plan that meets the targets, and is not chosen for its sites train by themselves."""
     target = network.jobs[plans.job].targets.max_overhead_percent
     others = [layout for layout in plans.layouts if layout.outer and layout not in wanted]
-    found = next((layout.name for layout in others if _option(network, plans, layout, target)), None)
-    return f"; {found}, whose sites train by themselves, does: name it in `use`" if found else ""
+    found = next((layout.name for layout in others if option_of(network, plans, layout, target)), None)
+    return (
+        f"; {found}, whose sites train by themselves, does: name it in `use`, or its way in `allow_sync`"
+        if found
+        else ""
+    )

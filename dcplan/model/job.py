@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from dcplan.catalog.parts import Count, NotNegative, Positive, Strict
 from dcplan.model.fields import Name, Percent, Promise
-from dcplan.model.outer import OuterSteps, Sync, misplaced
+from dcplan.model.outer import LooseSync, OuterSteps, Sync, misplaced
 from dcplan.model.reliability import Reliability
 from dcplan.model.transport import Transport
 
@@ -135,12 +135,17 @@ class Job(Strict):
     set the pace, or by speed, in whole microbatches, or whole layers as far as memory holds them; in equal parts all
     the same where that takes no longer."""
     plans: Literal["auto"] | Annotated[dict[Name, ParallelismPlan], Field(min_length=1)] = "auto"
-    """Parallelism plans to compare; auto searches all that fit."""
+    """Parallelism plans to compare; auto searches all that fit: every size that divides, every schedule, recompute and
+    sharding, every dimension across sites, every way to synchronise."""
     pin: ParallelismPlan | None = None
     """Keys that `plans: auto` keeps to, as a plan has them; the others are searched."""
     use: Name | None = None
     """The plan that the network is sized for; without it, the fastest at its least rate that meets the targets,
     or within 1 % of that the one with the least rate."""
+    allow_sync: list[LooseSync] = []
+    """Ways to synchronise in which sites train by themselves, local-sgd, streaming or parameter-server, that the
+    network may be sized for. A step of theirs teaches less; without this they are shown, with what is known of that,
+    and chosen only where `use` names one or `pin` leaves no other."""
     targets: Targets = Targets()
     """What the job is promised."""
     reliability: Reliability | None = None

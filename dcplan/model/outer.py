@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -10,7 +10,8 @@ from dcplan.catalog.parts import Count, NotNegative, Strict
 from dcplan.model.fields import Name
 
 Sync = Literal["synchronous", "hierarchical", "local-sgd", "streaming", "parameter-server"]
-OUTER_SYNC = ("local-sgd", "streaming", "parameter-server")
+LooseSync = Literal["local-sgd", "streaming", "parameter-server"]
+OUTER_SYNC: tuple[LooseSync, ...] = get_args(LooseSync)
 """Ways to synchronise that have outer steps."""
 
 

@@ -61,12 +61,17 @@ def view(name: str, found: Sequence[Exploration], objective: str, *, pareto: boo
     return View("steps", name, facts, (*_notices(found), *learning.notices(rows)), tables)
 
 
+def looked(found: Explored) -> str:
+    """How many plans were looked at, and how many of them can run."""
+    return f"{count(found.looked, 'plan')} looked at, of which {found.fitting:,} can run"
+
+
 def _fact(found: Explored) -> Fact:
-    looked = f"{count(found.looked, 'plan')} looked at, of which {found.fitting:,} can run"
     if not found.best:
-        return Fact(found.job, f"no synchronous plan fits; {looked}", {"looked": found.looked, "fitting": 0}, "FAIL")
+        text = f"no synchronous plan fits; {looked(found)}"
+        return Fact(found.job, text, {"looked": found.looked, "fitting": 0}, "FAIL")
     fastest = found.weighed[found.best["step"]]
-    text = f"{found.best['step']} is fastest: {duration(fastest.step_s)} a step; {looked}"
+    text = f"{found.best['step']} is fastest: {duration(fastest.step_s)} a step; {looked(found)}"
     values: dict[str, Value] = {
         "looked": found.looked,
         "fitting": found.fitting,
@@ -89,7 +94,7 @@ def _tables(each: Exploration, objective: str, *, pareto: bool) -> Iterator[Tabl
     job = found.job
     note = _NOTE + ("" if "cost" in found.left_out else _COST_NOTE)
     if found.best:
-        yield _best(found)
+        yield best_of(found)
         yield _front(found, rows, objective, note) if pareto else _ranked(found, rows, objective, note)
     if found.apart:
         title = f"Plans of {job} that change what is learnt"
@@ -111,7 +116,7 @@ def _ranked(found: Explored, rows: dict[str, PlanRow], objective: str, note: str
     return _table(f"ranked {found.job}", title, found, rows, found.ranked, note)
 
 
-def _best(found: Explored) -> Table:
+def best_of(found: Explored) -> Table:
     """Every objective with its best plan, or why it is left out."""
     columns = (
         text_column("objective", "Objective", 12),

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from dcplan.report import goodput, learning, transport, unlike
+from dcplan.report.explored import best_of, looked
 from dcplan.report.sheet import Cell, Fact, Notice, Table, View, count, fixed, number_column, say, text_column
 from dcplan.report.work import best_first, legend, side_by_side
 from dcplan.training.across.cross_layers import SPANNING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from dcplan.planfile import PlanRow
     from dcplan.report.sheet import Column, Row, Value
+    from dcplan.training.plans.explore import Explored
 
 HEADS = {
     "compute_s": "Compute",
@@ -51,20 +53,22 @@ _MEMORY = (
 _HOST = number_column("host_gb", "Host", "GB")
 
 
-def view(name: str, rows: Iterable[PlanRow]) -> View:
-    """The view of `dcplan steps`."""
+def view(name: str, rows: Iterable[PlanRow], searched: Sequence[Explored] = ()) -> View:
+    """The view of `dcplan steps`; searched: what a search found of the jobs that leave their plans to it."""
     ordered = best_first(rows)
-    jobs = dict.fromkeys(row.job for row in ordered)
+    jobs, known = dict.fromkeys(row.job for row in ordered), {found.job: found for found in searched}
     own = {job: [row for row in ordered if row.job == job] for job in jobs}
-    facts = tuple(_fact(job, own[job]) for job in jobs)
-    tables = tuple(table for i, job in enumerate(jobs) for table in _tables(job, own[job], explained=i == 0))
+    facts = tuple(_fact(job, own[job], known.get(job)) for job in jobs)
+    tables = tuple(
+        table for i, job in enumerate(jobs) for table in _tables(job, own[job], known.get(job), explained=i == 0)
+    )
     tables += tuple(transport.tables(ordered))
     return View(
         "steps", name, facts, (*_notices(own.values()), *learning.notices(ordered), *unlike.notices(ordered)), tables
     )
 
 
-def _fact(job: str, rows: list[PlanRow]) -> Fact:
+def _fact(job: str, rows: list[PlanRow], found: Explored | None) -> Fact:
     fitting = [row for row in rows if row.fits]
     if not fitting or fitting[0].step_s is None:
         return Fact(job, "no parallelism plan fits", {"fitting": 0}, "FAIL")
@@ -74,9 +78,12 @@ def _fact(job: str, rows: list[PlanRow]) -> Fact:
     text = f"{best.plan} {how}: {duration(best.step_s or 0.0)} a step"
     if best.overhead_percent is not None:
         text += f", {significant(best.overhead_percent)} % slower than in one site"
-    text += f"; {count(len(fitting), 'plan')} {'fits' if len(fitting) == 1 else 'fit'}"
+    if found:
+        text += f"; {looked(found)}"
+    else:
+        text += f"; {count(len(fitting), 'plan')} {'fits' if len(fitting) == 1 else 'fit'}"
     values: dict[str, Value] = {
-        "fitting": len(fitting),
+        "fitting": found.fitting if found else len(fitting),
         "best": best.plan,
         "step_s": best.step_s,
         "overhead_percent": best.overhead_percent,
@@ -92,7 +99,9 @@ def _notices(jobs: Iterable[list[PlanRow]]) -> Iterator[Notice]:
             yield Notice("~", text)
 
 
-def _tables(job: str, rows: list[PlanRow], *, explained: bool) -> Iterator[Table]:
+def _tables(job: str, rows: list[PlanRow], found: Explored | None, *, explained: bool) -> Iterator[Table]:
+    if found and found.best:
+        yield best_of(found)
     note = legend(rows) if explained else ""
     yield side_by_side(job, rows, note)
     timed = [row for row in rows if row.terms is not None]

@@ -36,7 +36,7 @@ def checked(layout: Layout, workload: Workload) -> Layout | Misfit:
     trouble = uneven(layout, workload) or _batch(layout, workload) or outer_trouble(layout, workload)
     if not trouble and (kept := state.refusal(layout, workload.precision)):
         trouble = Misfit(layout.name, "layout", kept)
-    whole = trouble or _over_sites(layout, workload)
+    whole = trouble or over_sites(layout, workload)
     if isinstance(whole, Misfit):
         return whole
     return _better_parts(_few_by_speed(whole, workload) or _in_memory(whole, workload), workload)
@@ -199,7 +199,7 @@ def _few_by_speed(layout: Layout, workload: Workload) -> Misfit | None:
     return None
 
 
-def _over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
+def over_sites(layout: Layout, workload: Workload) -> Layout | Misfit:
     """What may stand in one share and what may cross sites; the layout with its sharding group, which may not."""
     if layout.across == "pp" and layout.virtual_stages > 1:
         return Misfit(

@@ -162,7 +162,7 @@ def _weighed(
     activations = (kind.dense * dense + kind.moe * moe) * in_flight
     working = moe_again if kind.moe else dense_again
     if layout.cp > 1 and layout.cp_exchange == "all-gather":
-        working += _gathered_bytes(workload, layout.tile)
+        working += gathered_bytes(workload, layout.tile)
     offloaded = layout.optimizer_offload_percent / 100
     optimizer_bytes = adam_bytes(layout) * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
     host_each = KEPT_BYTES * offloaded + host_bytes(layout.outer)
@@ -180,6 +180,6 @@ def _weighed(
     )
 
 
-def _gathered_bytes(workload: Workload, tile: Tile) -> float:
+def gathered_bytes(workload: Workload, tile: Tile) -> float:
     """Keys and values of the whole sequence in the layer at work, bf16, and their gradients: 2 × 2 b s width / t."""
     return 4 * tile.microbatch * workload.sequence_length * shapes.kv_width(workload.model) / tile.tp

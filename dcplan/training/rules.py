@@ -11,8 +11,8 @@ from dcplan.training.engine import one_site
 from dcplan.training.goodput import rules as goodput
 from dcplan.training.layout import complete
 from dcplan.training.plans.idle import idle
-from dcplan.training.plans.search import any_fits
-from dcplan.training.plans.space import DEFAULT, Space, idle_pins
+from dcplan.training.plans.search import any_fits, idle_pins
+from dcplan.training.plans.space import DEFAULT, Space
 from dcplan.training.shapes import parameters
 from dcplan.training.site import rules as site_rules
 from dcplan.training.site.machine import peak_tflops
@@ -194,6 +194,9 @@ def _job(network: Network, name: str, job: Job) -> Iterator[Finding]:
     yield from _accelerators(network, at, load)
     yield from goodput.check_job(network, name, load)
     yield from transport.check(network, at, job, load)
+    if job.allow_sync and len(job.accelerators) == 1:
+        span = locate((*at, "allow_sync"), of_key=True)
+        yield Finding(NO_EFFECT, span, "`allow_sync` has no effect: the job stays in one site", "leave it out")
     if isinstance(job.plans, str):
         yield from _auto(network, at, job, load)
         return

@@ -9,14 +9,13 @@ from typing import cast
 from dcplan.catalog.load import shipped
 from dcplan.catalog.parts import Accelerator, Calibration, ModelShape
 from dcplan.training.engine import step_time
-from dcplan.training.plans.explore import explore
-from dcplan.training.plans.space import Space, candidates
-from dcplan.training.step import Layout, Links, Share, Workload
+from dcplan.training.plans.explore import Weighing, explore
+from dcplan.training.plans.table import candidates, table
+from dcplan.training.step import Links, Share, Workload
 from dcplan.training.terms import no_distance
 
 CALCULON = "Calculon, recorded: 9 to 14 ms per evaluation"
 """Of GPT-3 175B on 1,024 accelerators, by its own search on two cores; not run here."""
-EVERY = Space(every=True)
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,13 @@ def searched(case: Case) -> Searched:
     """One whole search, from the job to its Pareto front."""
     work = case.workload
     start = time.process_time()
-    found = explore(work, candidates(work, EVERY), far(work))
+    found = explore(Weighing(work, far(work)), table(work))
     took_s = time.process_time() - start
     result = Searched(took_s, found.fitting, "")
     said = (
         f"{case.said}: {found.looked:,} plans looked at, {found.fitting:,} fit, in {took_s:.2f} s of one core; "
-        f"{result.each_ms:.3f} ms for each that fits, {1e3 * took_s / found.looked:.3f} ms for each looked at"
+        f"{result.each_ms:.3f} ms for each that fits, {1e6 * took_s / found.looked:.1f} µs for each looked at; "
+        f"{found.priced:,} were priced, bounds rule out the others"
     )
     return Searched(took_s, found.fitting, said)
 
@@ -89,7 +89,7 @@ def evaluation(case: Case) -> tuple[float, str]:
 
     Memory, bytes and MFU are part of it; the search for what fits is not.
     """
-    layouts = [found for found in candidates(case.workload, EVERY) if isinstance(found, Layout)]
+    layouts = list(candidates(case.workload))
     work = case.workload
     links = far(work)
     start = time.process_time()

@@ -30,7 +30,8 @@ SERVED = (
 
 
 def traffic(*plans: str, more: str = ""):
-    text = adding(f"    plans: {{{', '.join(plans)}}}\n{more}", WITH_JOB)
+    named = f"    plans: {{{', '.join(plans)}}}\n" if plans else ""
+    text = adding(f"{named}{more}", WITH_JOB)
     network, findings = load_document(parse(text, "example.yaml"))
     assert network is not None, findings
     (job,) = network.jobs
@@ -53,6 +54,30 @@ def test_a_name_or_the_lack_of_others_takes_one_and_sizes_the_network_for_it(nam
         step = step_time(found.plans.workload, found.chosen, seen)
         assert step.terms.sync_s > 0
         assert step.quality is not None
+
+
+def test_a_way_that_the_job_allows_is_chosen_where_it_needs_less() -> None:
+    for more, chosen in (
+        ("", "every-step"),
+        ("    allow_sync: [streaming]\n", "streamed"),
+        ("    allow_sync: [parameter-server]\n", "served"),
+        ("    allow_sync: [local-sgd]\n", "every-step"),
+    ):
+        assert traffic(EVERY_STEP, STREAMED, SERVED, more=more).chosen.name == chosen
+
+
+def test_a_search_shows_them_and_chooses_one_only_where_that_is_allowed() -> None:
+    pin = "    pin: {tp: 8, cp: 2, pp: 16, schedule: 1f1b, recompute: selective}\n"
+    strict = traffic(more=pin)
+    shown = {(layout.sync, layout.outer.every_steps) for layout in strict.plans.layouts if layout.outer}
+    assert shown == {("local-sgd", 30), ("local-sgd", 100), ("streaming", 100), ("parameter-server", 30)}
+    assert strict.chosen.outer is None
+    loose = traffic(more=pin + "    allow_sync: [streaming, local-sgd]\n")
+    assert loose.chosen.sync in {"streaming", "local-sgd"}
+    assert loose.chosen in loose.plans.layouts
+    assert loose.demands[0].gbps[HEALTHY.name] < strict.demands[0].gbps[HEALTHY.name] / 10
+    named = traffic(more=f"{pin}    use: {strict.plans.layouts[-1].name}\n")
+    assert named.chosen.name == strict.plans.layouts[-1].name
 
 
 def test_where_only_they_meet_the_targets_the_reason_names_one() -> None:

@@ -22,7 +22,8 @@ from dcplan.model.network import Pair, pair
 from dcplan.model.transport import Transport
 from dcplan.training.across.patterns import KINDS, Collective
 from dcplan.training.engine import cross_site_gb, one_site, step_time
-from dcplan.training.plans.space import CHOICES, Space, candidates
+from dcplan.training.plans.space import CHOICES, Space
+from dcplan.training.plans.table import candidates
 from dcplan.training.step import Layout, Links, Workload
 
 from .records import model, share
@@ -52,8 +53,8 @@ def load(name: str, sites: str) -> Workload:
 def layouts(name: str, sites: str, sync: str) -> tuple[Layout, ...]:
     """Every layout of a job, or those whose sites train by themselves."""
     pin = {"sync": sync, "outer": OUTER[sync], "across": "dp"} if sync in OUTER else {}
-    space = Space(ParallelismPlan.model_validate(pin), every=True)
-    return tuple(found for found in candidates(load(name, sites), space) if isinstance(found, Layout))
+    found = candidates(load(name, sites), Space(ParallelismPlan.model_validate(pin)))
+    return tuple(plan for plan in found if sync in OUTER or plan.outer is None)
 
 
 def between(sites: str, of: Callable[[Pair], float]) -> dict[Pair, float]:

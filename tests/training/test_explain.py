@@ -12,7 +12,7 @@ from dcplan.model.rules.examples import adding
 from dcplan.model.source import parse
 from dcplan.training.explain.memory import MEMORY
 from dcplan.training.explain.terms import TERMS, explained
-from dcplan.training.plans.search import layouts
+from dcplan.training.plans.search import named
 from dcplan.training.step import Layout, Links, Memory, Terms, Workload
 from dcplan.training.workload import workload
 from tests.training.evaluate import evaluate
@@ -104,7 +104,7 @@ def jobs() -> list[tuple[str, Workload, Layout]]:
         network, findings = load_document(parse(text, "example.yaml"))
         assert network is not None, findings
         load = workload(network, "pretrain")
-        fitting, misfits = layouts(load, network.jobs["pretrain"])
+        fitting, misfits = named(load, network.jobs["pretrain"])
         assert not misfits, (name, misfits)
         found += [(f"{name}: {layout.name}", load, layout) for layout in fitting]
     return found

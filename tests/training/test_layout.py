@@ -10,12 +10,14 @@ from dcplan.model.job import Job, ParallelismPlan
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import fits, memory
-from dcplan.training.plans.search import any_fits, layouts, search
+from dcplan.training.outer.exchange import Outer
+from dcplan.training.plans.search import any_fits, named
 from dcplan.training.plans.search import name as called
-from dcplan.training.plans.space import CHOICES, Space, candidates
+from dcplan.training.plans.space import CHOICES, Space
+from dcplan.training.plans.table import FITS, candidates, table
 from dcplan.training.step import Layout, Misfit, Workload
 
-from .records import model, share
+from .records import listed, model, share
 
 
 def load(accelerators: int = 4096, sites: int = 2, name: str = "llama3-405b", batch: int = 2048) -> Workload:
@@ -80,21 +82,30 @@ def test_extra_microbatches_in_flight_must_fit_too() -> None:
     assert many.kind == "memory"
 
 
+def outer_steps(outer: Outer) -> dict[str, object]:
+    """As a file has it."""
+    if outer.tiers:
+        (tier,) = outer.tiers
+        servers = {site: list(pushing) for site, pushing in tier.servers}
+        return {"bits": outer.bits, "tiers": [{"every": tier.every, "servers": servers}]}
+    given = {"every_steps": outer.every_steps, "bits": outer.bits}
+    return given | ({"fragments": outer.fragments} if outer.fragments > 1 else {})
+
+
 @pytest.mark.parametrize(
     ("name", "count", "sites", "batch"),
-    [("llama3-70b", 512, 2, 1024), ("qwen3-235b-a22b", 256, 2, 256), ("llama3-8b", 64, 1, 256)],
+    [("llama3-70b", 64, 2, 128), ("qwen3-30b-a3b", 16, 2, 64), ("llama3-8b", 64, 1, 256)],
 )
-@pytest.mark.parametrize("every", [False, True])
-def test_every_plan_of_the_search_is_one_that_could_be_named(
-    name: str, count: int, sites: int, batch: int, every: bool
-) -> None:
+def test_every_plan_of_the_search_is_one_that_could_be_named(name: str, count: int, sites: int, batch: int) -> None:
     work = load(count, sites, name, batch)
-    found = [candidate for candidate in candidates(work, Space(every=every)) if isinstance(candidate, Layout)]
+    space = Space(ParallelismPlan(cp=1, recompute="full", sharding=1, sequence_parallel=True))
+    found = list(candidates(work, space))
     names = [called(layout) for layout in found]
     assert len(set(names)) == len(names) > 0
     keys = set(ParallelismPlan.model_fields)
-    for layout in found[:: 1 + len(found) // 400]:
+    for layout in found[:: 1 + len(found) // 200]:
         sizes = {key: value for key, value in asdict(layout).items() if key in keys}
+        sizes["outer"] = None if layout.outer is None else outer_steps(layout.outer)
         if layout.across == "none":
             del sizes["across"]
         assert complete("", ParallelismPlan(**sizes), work) == layout
@@ -104,49 +115,50 @@ def test_every_plan_of_the_search_is_one_that_could_be_named(
 def test_every_choice_of_a_plan_is_a_field_of_a_layout_that_the_search_varies() -> None:
     """A new key with few values joins the search by being in the schema and in `Layout`."""
     assert set(CHOICES) <= {field.name for field in fields(Layout)}
-    shares = tuple(share(site, "a100-sxm-80gb", 64) for site in "ab")
-    found = [
-        layout
-        for name, s in (("megatron-22b", 2048), ("qwen3-30b-a3b", 8192))
-        for layout in candidates(Workload("job", model(name), s, 1024, "bf16", 32, shares), Space(every=True))
-        if isinstance(layout, Layout)
-    ]
-    for key, values in CHOICES.items():
-        assert {getattr(layout, key) for layout in found} == set(values), key
+    shares = tuple(share(site, "a100-sxm-80gb", 32) for site in "ab")
+    varied: dict[str, set[object]] = {key: set() for key in CHOICES}
+    for what, s in (("megatron-22b", 2048), ("qwen3-30b-a3b", 8192)):
+        found = table(Workload("job", model(what), s, 64, "bf16", 32, shares))
+        rows = found.kind == FITS
+        chosen = [found.chosen[i] for i in set(found.way[rows].tolist()) if found.chosen[i]["outer"] is None]
+        varied["across"] |= {found.nodes[i].across for i in set(found.node[rows].tolist())}
+        for key in varied.keys() - {"across"}:
+            varied[key] |= {way[key] for way in chosen}
+    assert varied == {key: set(values) for key, values in CHOICES.items()}
 
 
 def test_the_search_keeps_the_best() -> None:
-    work = load(512, 2, "llama3-70b", 1024)
-    kept, misfits = search(work)
-    everything = [candidate for candidate in candidates(work) if isinstance(candidate, Layout)]
-    for across, most in (("dp", 8), ("pp", 4)):
+    work, pins = load(16, 2, "llama3-8b", 32), {"recompute": "full", "sequence_parallel": True, "schedule": "1f1b"}
+    kept, misfits = listed(work, **pins).layouts, listed(work, **pins).misfits
+    space = Space(ParallelismPlan.model_validate(pins))
+    everything = [candidate for candidate in candidates(work, space) if candidate.outer is None]
+    for across, most in (("dp", 8), ("pp", 4), ("cp", 1), ("tp", 1)):
         steps = sorted(one_site(work, layout).step_s for layout in everything if layout.across == across)
-        mine = [one_site(work, layout).step_s for layout in kept if layout.across == across]
+        mine = [one_site(work, layout).step_s for layout in kept if layout.across == across and layout.outer is None]
         assert mine[0] == steps[0]
         assert mine == sorted(mine)
         assert 0 < len(mine) <= most
     assert {misfit.kind for misfit in misfits} <= {"batch", "memory", "sites"}
-    assert search(work) == (kept, misfits)
 
 
 def test_the_search_finds_a_plan_that_beats_the_published_one() -> None:
     work = load(8192, sites=1)
     published = complete("llama3", GOOD, work)
     assert isinstance(published, Layout)
-    best = search(work)[0][0]
+    best = listed(work).layouts[0]
     assert one_site(work, best).step_s <= one_site(work, published).step_s
 
 
 def test_when_nothing_fits() -> None:
     small = load(8, batch=16)
-    assert search(small)[0] == ()
+    assert listed(small).layouts == ()
     why = any_fits(small)
     assert why is not None
     assert why.kind == "memory"
     assert any_fits(load()) is None
 
 
-def test_named_and_auto_through_a_job() -> None:
+def test_named_through_a_job() -> None:
     base = {
         "model": "llama3-405b",
         "accelerators": {"a": 4096, "b": 4096},
@@ -154,7 +166,6 @@ def test_named_and_auto_through_a_job() -> None:
         "global_batch_tokens": 16777216,
     }
     job = Job.model_validate({**base, "plans": {"good": GOOD.model_dump(), "bad": {"tp": 7}}})
-    runs, misfits = layouts(load(), job)
+    runs, misfits = named(load(), job)
     assert [layout.name for layout in runs] == ["good"]
     assert [misfit.plan for misfit in misfits] == ["bad"]
-    assert layouts(load(), Job.model_validate(base)) == search(load())

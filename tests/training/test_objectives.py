@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.model.job import ParallelismPlan
 from dcplan.training.engine import step_time
 from dcplan.training.memory import USABLE
-from dcplan.training.plans.explore import RANKED, explore
+from dcplan.training.plans.explore import RANKED, Weighing, explore, weigh_named
 from dcplan.training.plans.objectives import OBJECTIVES, figures, front
-from dcplan.training.plans.search import name, reasons
-from dcplan.training.plans.space import Space, candidates
+from dcplan.training.plans.search import name
+from dcplan.training.plans.space import Space
+from dcplan.training.plans.table import Table, candidates, table
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
 
 from .records import model, share
@@ -51,7 +52,7 @@ LINKS = Links({("a", "b"): 3200.0}, {("a", "b"): 1.0})
 
 
 def test_figures_by_hand() -> None:
-    plan = next(found for found in candidates(load()) if isinstance(found, Layout))
+    plan = next(candidates(load()))
     step = step_time(load(), plan, LINKS)
     found = figures(load(), plan, LINKS, 2.5)
     assert found.step_s == step.step_s
@@ -63,23 +64,27 @@ def test_figures_by_hand() -> None:
 
 
 @cache
-def everything(sites: str) -> tuple[list[Layout], list[Misfit], dict[str, StepTime]]:
-    work = load(sites)
-    found = list(candidates(work, Space(every=True)))
-    every = [each for each in found if isinstance(each, Layout)]
-    refused = [each for each in found if isinstance(each, Misfit)]
-    return every, refused, {name(plan): step_time(work, plan, LINKS) for plan in every}
+def everything(sites: str) -> tuple[Table, list[Layout], dict[str, StepTime]]:
+    work, space = (
+        load(sites),
+        Space(ParallelismPlan(cp=1, recompute="full", sequence_parallel=True, sync="hierarchical")),
+    )
+    every = list(candidates(work, space))
+    return table(work, space), every, {name(plan): step_time(work, plan, LINKS) for plan in every}
 
 
 @pytest.mark.parametrize("sites", ["a", "ab"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_explore_against_sorting_everything(sites: str, objective: str) -> None:
-    work, (every, refused, known) = load(sites), everything(sites)
-    found = explore(work, [*every, *refused], LINKS, objective=objective, usd_per_h=2.0)
-    assert (found.looked, found.fitting) == (len(every) + len(refused), len(every))
-    assert found.misfits == reasons(refused, work)
-    assert {plan.name for plan in found.layouts} == set(found.weighed) <= set(known)
-    assert set(found.weighed) == {*found.ranked, *found.best.values(), *found.front}
+    by = Weighing(load(sites), LINKS, objective=objective, usd_per_h=2.0)
+    found = explore(by, everything(sites)[0])
+    every, known = everything(sites)[1:]
+    assert found.fitting == len(every)
+    assert found.priced < len(every) / 2
+    whole = weigh_named(by, every, [])
+    for part in ("ranked", "best", "over", "front", "apart", "weighed"):
+        assert getattr(found, part) == getattr(whole, part)
+    strict = {name(plan): known[name(plan)] for plan in every if plan.outer is None}
     exact = {
         "step": lambda plan: known[plan].step_s,
         "cost": lambda plan: known[plan].step_s,  # the same accelerators for every plan
@@ -88,11 +93,11 @@ def test_explore_against_sorting_everything(sites: str, objective: str) -> None:
     }
     assert set(found.best) == set(OBJECTIVES) - set(found.left_out)
     for each, best in found.best.items():
-        assert exact[each](best) == pytest.approx(min(map(exact[each], known)), rel=1e-3)
+        assert exact[each](best) == pytest.approx(min(map(exact[each], strict)), rel=1e-3)
     losses = [exact[objective](plan) for plan in found.ranked]
     assert losses == pytest.approx(sorted(losses), rel=1e-3)
     assert 0 < len(found.ranked) <= RANKED
-    for plan in known:
+    for plan in strict:
         step, memory, size = (exact[each](plan) for each in ("step", "memory", "bytes"))
         assert any(
             exact["step"](other) <= step * 1.001
@@ -102,24 +107,17 @@ def test_explore_against_sorting_everything(sites: str, objective: str) -> None:
         ), plan
 
 
-def test_a_search_over_every_choice_finds_nothing_slower_than_the_usual_one() -> None:
-    work = load("ab")
-    usual = [figures(work, plan, LINKS, None).step_s for plan in candidates(work) if isinstance(plan, Layout)]
-    found = explore(work, candidates(work, Space(every=True)), LINKS)
-    assert found.weighed[found.best["step"]].step_s <= min(usual) * 1.001
-
-
 def test_what_says_nothing_is_left_out_with_the_reason() -> None:
-    found = explore(load("a"), candidates(load("a")), LINKS)
+    found = explore(Weighing(load("a"), LINKS), everything("a")[0])
     assert set(found.left_out) == {"cost", "bytes"}
     assert set(found.best) == {"step", "memory"}
 
 
 def test_progress_and_nothing_at_all() -> None:
     said: list[str] = []
-    explore(load(), islice(candidates(load(), Space(every=True)), 600), LINKS, tell=said.append)
+    explore(Weighing(load(), LINKS), everything("ab")[0], said.append)
     assert said
-    assert said[0].startswith("job: 250 plans looked at, ")
-    nothing = explore(load(), [Misfit("mine", "layout", "no")], LINKS)
+    assert " plans looked at, " in said[0]
+    nothing = weigh_named(Weighing(load(), LINKS), [], [Misfit("mine", "layout", "no")])
     assert (nothing.best, nothing.front, nothing.ranked, nothing.fitting) == ({}, (), (), 0)
     assert nothing.misfits

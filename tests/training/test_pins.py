@@ -8,11 +8,13 @@ from dcplan.errors import UsageError
 from dcplan.model.job import Job, ParallelismPlan
 from dcplan.training.plans.idle import idle
 from dcplan.training.plans.pins import merged, read_pins
-from dcplan.training.plans.search import any_fits, layouts, search
-from dcplan.training.plans.space import CHOICES, Space, candidates, idle_pins
+from dcplan.training.plans.search import PINS, any_fits, idle_pins, named
+from dcplan.training.plans.shortlist import shortlist
+from dcplan.training.plans.space import CHOICES, Space
+from dcplan.training.plans.table import candidates
 from dcplan.training.step import Layout, Workload
 
-from .records import model, share
+from .records import listed, model, share
 
 
 def load(name: str = "llama3-70b", count: int = 512, sites: str = "ab", accelerator: str = "h100-sxm") -> Workload:
@@ -21,7 +23,7 @@ def load(name: str = "llama3-70b", count: int = 512, sites: str = "ab", accelera
 
 
 def fitting(work: Workload, space: Space) -> set[Layout]:
-    return {found for found in candidates(work, space) if isinstance(found, Layout)}
+    return set(candidates(work, space))
 
 
 def test_read() -> None:
@@ -67,7 +69,7 @@ def test_refused(text: str, said: str) -> None:
         {"across": "pp"},
         {"pp": 4, "virtual_stages": 2},
         {"microbatch": 2},
-        {"dp": 64},
+        {"dp": 4},
         {"sync": "synchronous"},
         {"sharding": 3},
         {"recompute": "full", "cp": 1},
@@ -76,16 +78,18 @@ def test_refused(text: str, said: str) -> None:
 )
 def test_a_pin_is_a_filter_of_the_whole_space(pin: dict[str, object]) -> None:
     """What is found with a pin is what is found without and has those values, or to which they make no difference."""
-    whole = fitting(load(), Space(every=True))
+    base = {"sequence_parallel": True, "cp_exchange": "ring", "ep": 1}
+    work = load("llama3-8b", 16)
+    whole = fitting(work, Space(ParallelismPlan.model_validate(base)))
     kept = {
         layout
         for layout in whole
         if all(
-            getattr(layout, key) == value or (key != "recompute" and key in idle(layout, load()))
+            getattr(layout, key) == value or (key != "recompute" and key in idle(layout, work))
             for key, value in pin.items()
         )
     }
-    found = fitting(load(), Space(ParallelismPlan.model_validate(pin), every=True))
+    found = fitting(work, Space(ParallelismPlan.model_validate({**base, **pin})))
     assert found
     if "virtual_stages" in pin or "microbatch" in pin:  # values that an unpinned search need not try
         assert kept <= found
@@ -100,7 +104,8 @@ def test_a_pin_may_have_a_value_that_the_search_does_not_try() -> None:
     ]  # fmt: skip
     works = [load(), load(), load(), load(), load(count=640), load()]
     for pin, work in zip(pins, works, strict=True):
-        found = fitting(work, Space(ParallelismPlan.model_validate(pin)))
+        some = {"recompute": "full", "cp": 1, "sequence_parallel": True, "sync": "hierarchical"}
+        found = fitting(work, Space(ParallelismPlan.model_validate({**some, **pin})))
         assert found, pin
         assert all(getattr(layout, key) == value for layout in found for key, value in pin.items())
 
@@ -117,9 +122,26 @@ def test_when_a_pin_leaves_nothing() -> None:
         why = any_fits(load(), space)
         assert why is not None
         assert said in why.reason
-        found, misfits = search(load(), space)
-        assert not found
-        assert why in misfits
+        found = listed(load(), **pin)
+        assert not found.layouts
+        assert why in found.misfits
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ({"tp": 8, "pp": 7, "across": "dp"}, "no plan can run with pp 7; without it some can"),
+        ({"virtual_stages": 4, "across": "pp", "tp": 8}, "with virtual_stages 4, across pp; without any one of them"),
+        ({"pp": 1, "tp": 1, "sharding": 0, "across": "dp"}, "with pp 1, sharding 0; without any one of them"),
+        ({"sync": "local-sgd", "outer": {"every_steps": 9}, "across": "pp"}, "with across pp, sync local-sgd, outer {"),
+    ],
+)
+def test_which_pins_leave_nothing(pin: dict[str, object], said: str) -> None:
+    """No fewer of them do, and without any one of them some plan is found."""
+    found = listed(load(), **pin)
+    (why,) = [misfit.reason for misfit in found.misfits if misfit.plan == PINS]
+    assert said in why
+    assert not [misfit for misfit in listed(load(), tp=3).misfits if misfit.plan == PINS]
 
 
 def test_pins_without_effect() -> None:
@@ -141,13 +163,12 @@ def test_a_job_with_pins() -> None:
         "global_batch_tokens": 8192 * 1024,
     }  # fmt: skip
     job = Job.model_validate({**base, "pin": {"tp": 8, "across": "dp"}})
-    found, _ = layouts(load(), job)
-    assert found
-    assert {(layout.tp, layout.across) for layout in found} == {(8, "dp")}
-    both, _ = layouts(load(), job, read_pins(["tp=4"]))
-    assert {(layout.tp, layout.across) for layout in both} == {(4, "dp")}
-    named = Job.model_validate({**base, "pin": {"tp": 8}, "plans": {"mine": {"tp": 4, "pp": 8}}})
-    assert [layout.tp for layout in layouts(load(), named)[0]] == [4]
+    assert job.pin is not None
+    for more, tp in ((None, 8), (read_pins(["tp=4"]), 4)):
+        found = shortlist(load(), merged([job.pin, more]), 0.0).layouts
+        assert {(layout.tp, layout.across) for layout in found} == {(tp, "dp")}
+    both = Job.model_validate({**base, "pin": {"tp": 8}, "plans": {"mine": {"tp": 4, "pp": 8}}})
+    assert [layout.tp for layout in named(load(), both)[0]] == [4]
 
 
 def test_every_choice_can_be_pinned() -> None:

@@ -16,13 +16,12 @@ from dcplan.training.compute import costs
 from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.pipeline.schedules import OVER_SITES, SCHEDULES, hidden_exchange_s
-from dcplan.training.plans.search import search
-from dcplan.training.plans.space import Space, candidates
+from dcplan.training.plans.space import CHOICES
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
 from dcplan.training.terms import rounds
 
-from .records import layout, model, share
+from .records import layout, listed, model, share
 
 LLAMA2_7B = ModelShape(layers=32, hidden=4096, heads=32, ffn=11008, vocab=32000, glu=True)
 DEEPSEEK = layout(15360, pp=16, ep=64, dp=128)
@@ -151,17 +150,14 @@ def test_only_schedules_of_one_piece_in_order_cross_sites() -> None:
 
 def test_a_search_takes_controlled_memory_where_it_is_pinned() -> None:
     load = Workload("job", model("megatron-22b"), 2048, 512, "bf16", 32, (share("here", "a100-sxm-80gb", 64),))
-    pinned, _ = search(load, Space(pin=ParallelismPlan(schedule="v-half", pp=4), every=True))
+    pinned = listed(load, schedule="v-half", pp=4).layouts
     assert {layout.schedule for layout in pinned} == {"v-half"}
-    assert not {layout.schedule for layout in candidates(load, Space(every=True)) if isinstance(layout, Layout)} & {
-        "v-half",
-        "v-min",
-    }
+    assert not set(CHOICES["schedule"]) & {"v-half", "v-min"}
 
 
 def test_a_search_that_is_told_to_pair_passes_pairs_them() -> None:
     load = Workload("job", model("qwen3-235b-a22b"), 4096, 512, "bf16", 32, (share("here", "h100-sxm", 512),))
-    found, _ = search(load, Space(pin=ParallelismPlan(expert_overlap=True, ep=32)))
+    found = listed(load, expert_overlap=True, ep=32).layouts
     assert any(layout.paired for layout in found)
     apart = [replace(layout, expert_overlap=False) for layout in found if layout.paired]
     paired = [layout for layout in found if layout.paired]

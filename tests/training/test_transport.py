@@ -18,7 +18,7 @@ from dcplan.model.rules.examples import adding
 from dcplan.model.source import parse
 from dcplan.model.transport import Transport
 from dcplan.training.engine import needed_rates, one_site, step_time
-from dcplan.training.plans.search import layouts
+from dcplan.training.plans.search import named
 from dcplan.training.step import Layout, Links, Workload
 from dcplan.training.transport.carried import Carried, carried
 from dcplan.training.transport.flows import (
@@ -45,7 +45,7 @@ def job(transport: str | None = None, plan: str = PLAN) -> tuple[Workload, Layou
     found, findings = load_document(parse(text, "example.yaml"))
     assert found is not None, findings
     load = workload(found, "pretrain")
-    return load, layouts(load, found.jobs["pretrain"])[0][0]
+    return load, named(load, found.jobs["pretrain"])[0][0]
 
 
 def links(gbps: float, one_way_ms: float) -> Links:

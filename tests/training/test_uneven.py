@@ -14,11 +14,10 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.memory import memory
 from dcplan.training.pipeline.stages import divides, fills, fullest_layers, stage_layers
-from dcplan.training.plans.search import search
-from dcplan.training.plans.space import candidates
+from dcplan.training.plans.table import candidates
 from dcplan.training.step import Layout, Misfit, Workload
 
-from .records import layout, model, share
+from .records import layout, listed, model, share
 
 quiet = settings(derandomize=True, deadline=None, max_examples=60)
 PUBLISHED = ParallelismPlan(tp=1, pp=16, ep=64, recompute="full")
@@ -94,16 +93,16 @@ def test_a_pipeline_over_sites_may_be_uneven_too() -> None:
 
 def test_the_search_cuts_odd_layer_counts_into_powers_of_two() -> None:
     load = sparse("deepseek-v3-671b")
-    found = [plan for plan in candidates(load) if isinstance(plan, Layout)]
+    found = list(candidates(load))
     assert {plan.pp for plan in found} >= {4, 8, 16, 32}
     assert all(fullest_layers(load.model, plan.pp, plan.virtual_stages) * plan.pp < 61 + plan.pp for plan in found)
-    even = [plan for plan in candidates(plain(80)) if isinstance(plan, Layout)]
+    even = list(candidates(plain(80)))
     assert even
     assert all(divides(plain(80).model, plan.pp, plan.virtual_stages) for plan in even)
 
 
 def test_misfits_of_a_search_say_what_they_are() -> None:
-    misfits = search(sparse("deepseek-v3-671b"))[1]
+    misfits = listed(sparse("deepseek-v3-671b")).misfits
     assert len(misfits) > 1
     assert [misfit.plan for misfit in misfits] == [f"auto: {misfit.kind}" for misfit in misfits]
 

@@ -25,11 +25,9 @@ def run(
     ] = None,
     objective: Annotated[
         str | None,
-        typer.Option(help="Search every choice of a plan and rank by: step, cost (tokens per US$), memory, bytes."),
+        typer.Option(help="Rank by: step, cost (tokens per US$), memory, bytes."),
     ] = None,
-    pareto: Annotated[
-        bool, typer.Option("--pareto", help="Search every choice of a plan; print those that no other one beats.")
-    ] = False,
+    pareto: Annotated[bool, typer.Option("--pareto", help="Print the plans that no other one beats.")] = False,
     pin: Annotated[
         list[str] | None,
         typer.Option(help="Keys that the search of `plans: auto` keeps to: tp=8,across=dp; any key of a plan."),
@@ -41,11 +39,12 @@ def run(
     form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = "text",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here instead of stdout.")] = None,
 ) -> int:
-    """Print all parallelism plans of all jobs, best first, also those that do not fit and why.
+    """Print the parallelism plans of all jobs, best first, also those that do not fit and why.
 
-    Without a designed network: every two sites of a job have the rate given, at the latency that a plan would be sized
-    for; a collective that the file leaves open is, for each plan, the one with the shortest step. With --explain one
-    plan alone, term by term. Exit code 1 when a job has no plan that fits.
+    `plans: auto` searches all that there are, and prints the best of each size and of each objective. Without a
+    designed network: every two sites of a job have the rate given, at the latency that a plan would be sized for; a
+    collective that the file leaves open is, for each plan, the one with the shortest step. With --explain one plan
+    alone, term by term. Exit code 1 when a job has no plan that fits.
     """
     from dcplan import api
     from dcplan.report import explanation, explored, steps
@@ -66,8 +65,10 @@ def run(
         shown = explored.view(network.topology.name, found, objective or "step", pareto=pareto)
         fits = all(each.explored.fitting for each in found)
     else:
-        rows = api.steps(network, gbps=gbps, pin=pins)
-        shown = steps.view(network.topology.name, rows)
-        fits = {row.job for row in rows if row.fits} >= set(network.jobs)
+        with progress() as tell:
+            found = api.explore(network, gbps=gbps, pin=pins, progress=tell)
+        rows = [row for each in found for row in each.compared]
+        shown = steps.view(network.topology.name, rows, [each.explored for each in found if each.every])
+        fits = all(each.explored.fitting for each in found)
     terminal.emit(draw(shown, form, terminal.width(), colour=terminal.colour(sys.stdout)), output, force=True)
     return OK if fits else NO

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from dcplan.training.step import Layout, Memory, Workload
 
 
+def may_be_by_speed(workload: Workload) -> bool:
+    """The job asks for parts by speed, and there is a slower accelerator."""
+    return workload.split == "by-speed" and len(set(machines(workload))) > 1
+
+
 def by_speed(workload: Workload, layout: Layout) -> bool:
     """Parts go by speed, there is a slower accelerator, and equal parts are not as good for this layout."""
-    return workload.split == "by-speed" and not layout.equal_parts and len(set(machines(workload))) > 1
+    return may_be_by_speed(workload) and not layout.equal_parts
 
 
 def line(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[Stage, ...]:

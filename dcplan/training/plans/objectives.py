@@ -47,19 +47,24 @@ class Figures:
 
 
 def figures(workload: Workload, layout: Layout, links: Links, usd_per_h: float | None) -> Figures:
-    """The figures of a layout on a view of the network. usd_per_h: price of one accelerator [US$/h].
-
-    tokens per US$ = 3600 × tokens/s / (accelerators × usd_per_h), tokens/s = tokens of a step / step time.
-    """
+    """The figures of a layout on a view of the network. usd_per_h: price of one accelerator [US$/h]."""
     terms, extra = step_terms(workload, layout, usable(workload, layout, links))
     step_s, used = terms.total_s, memory_of(workload, layout, extra)
-    usd_per_s = workload.accelerators * (usd_per_h or 0.0) / 3600
     return Figures(
         step_s=step_s,
-        tokens_per_usd=workload.batch * workload.sequence_length / step_s / usd_per_s if usd_per_s else None,
+        tokens_per_usd=tokens_per_usd(workload, step_s, usd_per_h) if usd_per_h else None,
         headroom_gb=USABLE * used.capacity_gb - used.total_gb,
         cross_site_gb=max(cross_site_gb(workload, layout).values(), default=0.0),
     )
+
+
+def tokens_per_usd(workload: Workload, step_s: float, usd_per_h: float) -> float:
+    """Tokens that a US$ of accelerators trains: 3600 × tokens/s / (accelerators × usd_per_h).
+
+    tokens/s = tokens of a step / step time; usd_per_h: price of one accelerator [US$/h].
+    """
+    tokens = workload.batch * workload.sequence_length
+    return tokens / step_s / (workload.accelerators * usd_per_h / 3600)
 
 
 def front[Plan](weighed: Iterable[tuple[tuple[float, ...], Plan]]) -> list[Plan]:

@@ -12,7 +12,9 @@ from dcplan.model.network import pair
 from dcplan.model.rules.examples import adding
 from dcplan.model.states import HEALTHY, single_failures
 from dcplan.training.across.patterns import KINDS, Collective
-from dcplan.training.plans.search import layouts
+from dcplan.training.plans.pins import merged
+from dcplan.training.plans.search import named
+from dcplan.training.plans.shortlist import shortlist
 from dcplan.training.transport.advice import too_slow
 from dcplan.training.transport.lossless import headroom_mb, reach_km, slowed_to
 from dcplan.units import significant
@@ -153,7 +155,11 @@ def _flows(network: Network, where: Loc, job: Job, load: Workload) -> Iterator[F
     sized_ms = {ends: STRETCH * ms for ends, ms in far_ms.items()}
     kind = job.collective if job.collective in KINDS else "direct"
     load = replace(load, collective=Collective(kind, tuple(sorted(sized_ms.items()))))
-    wanted = [layout for layout in layouts(load, job)[0] if job.use in (None, layout.name)]
+    if job.plans == "auto":
+        plans = shortlist(load, merged([job.pin]), 0.0, job.allow_sync, job.use).layouts
+    else:
+        plans = named(load, job)[0]
+    wanted = [layout for layout in plans if job.use in (None, layout.name)]
     for some in (wanted, *([each] for each in wanted if job.plans != "auto" and len(wanted) > 1)):
         slow = too_slow(load, some, sized_ms, job.targets.max_overhead_percent)
         if slow:
