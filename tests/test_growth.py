@@ -20,6 +20,7 @@ from dcplan.design.result import Infeasible
 from dcplan.design.traffic import traffic_of
 from dcplan.model.rules.examples import GOOD
 from dcplan.model.states import promised_states
+from dcplan.optics.ends import Light
 from tests.design import factory
 from tests.model.factory import valid
 
@@ -41,7 +42,9 @@ def planner(solves):
         lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
         jobs, demands = traffic_of(net, states)
         found = design(net, lines, paths, demands, states, Options(gap=1e-7))
-        return found if isinstance(found, Infeasible) else planned(net, {}, lines, paths, found, states, jobs, {}, "")
+        if isinstance(found, Infeasible):
+            return found
+        return planned(net, {}, Light(net, lines, paths), found, states, jobs, {}, "all")
 
     return plan
 

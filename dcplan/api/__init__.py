@@ -255,7 +255,8 @@ def _plan(
         "scheme": network.policy.scheme,
         "survive": ", ".join(network.policy.survive),
     }
-    return planned(network, stated, begun.lines, begun.lightpaths, answer, begun.states, jobs, tried, begun.searched)
+    light = optical.as_designed(network, begun.lightpaths, answer)
+    return planned(network, stated, light, answer, begun.states, jobs, tried, begun.searched)
 
 
 def open_plan(path: Path) -> Plan:
@@ -322,8 +323,8 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     return found
 
 
-def _verify(network: Network, made: Plan) -> tuple[str, ...]:
-    """What does not hold of a plan without periods."""
+def _verify(network: Network, made: Plan, *, last: bool = True) -> tuple[str, ...]:
+    """What does not hold of a plan without periods; last: its link budgets are with the ROADMs of this very design."""
     from dcplan.api.assemble import assumptions_of, circuits_of, fibers_of, sites_of, states_of
     from dcplan.api.inherit import having
     from dcplan.api.pipeline import assessed
@@ -334,6 +335,7 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     from dcplan.assess.view import NetworkView
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective import collectives_of, kinds_in, not_cheapest, same_but_compared
+    from dcplan.design.nodes import passed
     from dcplan.design.result import Infeasible
     from dcplan.design.simplex import Simplex
     from dcplan.design.traffic import traffic_of
@@ -349,32 +351,36 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
         except UsageError as error:
             return (str(error),)
     states = promised_states(network)
-    light = optical.optics(network)
-    lightpaths = (*light.lightpaths, *lightpaths_of(network))
+    light = optical.candidates(network)
+    candidates = (*light.lightpaths, *lightpaths_of(network))
+    lit = optical.as_designed(network, candidates, made.design)
     traffic = traffic_of(network, states, kinds_in(network, made.collectives))
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic
-    told = in_plan(network, light.lines, lightpaths, made.design, whole_in(made.lightpaths))
+    told = in_plan(lit.network, lit.lightpaths, made.design, whole_in(made.lightpaths)) if last else made.lightpaths
     compared: list[tuple[str, object, object]] = [
         ("name and description", (network.topology.name, network.topology.description), (made.name, made.description)),
         ("sites", sites_of(network), made.sites),
         ("fibers", fibers_of(network), made.fibers),
         ("circuits", circuits_of(network), made.circuits),
-        ("lines", light.lines, made.lines),
+        ("lines", lit.lines, made.lines),
         ("link budgets", told, made.lightpaths),
         ("demands", demands, made.design.demands),
         ("states", states_of(states), made.states),
         ("collectives", *same_but_compared(collectives_of(jobs, {}), made.collectives)),
     ]
-    faults = check_design(network, light.lines, lightpaths, demands, states, made.design, _asked_gap(made))
+    faults = check_design(
+        network, light.lines, candidates, demands, states, made.design, _asked_gap(made), rated=lit.lightpaths
+    )
     if not faults:
-        view = NetworkView(lightpaths, made.design, Simplex)
+        view = NetworkView(lit.lightpaths, made.design, Simplex)
         assessment, rows = assessed(network, view, states, jobs)
+        roadms = sorted(passed(candidates, made.design))
         compared += [
             ("assessment", assessment, made.assessment),
             ("parallelism plans", rows, made.plans),
-            ("assumptions", assumptions_of(network, made.design, jobs, light.searched), made.assumptions),
+            ("assumptions", assumptions_of(network, made.design, jobs, light.searched, roadms), made.assumptions),
             ("savings of hollow core", saved(network, view, jobs), made.hollow),
         ]
     wrong = [
@@ -385,4 +391,4 @@ def _verify(network: Network, made: Plan) -> tuple[str, ...]:
     wrong += [*not_cheapest(network, made.collectives), *options_faults(network, made)]
     if wrong or faults:
         return (*wrong, *faults)
-    return not_closing(network, light.lines, lightpaths, made.design)
+    return not_closing(lit.network, lit.lines, lit.lightpaths, made.design)

@@ -229,17 +229,22 @@ def outer_in_words(sync: str, outer: Outer) -> str:
 
 
 def assumptions_of(
-    network: Network, design: Design, jobs: Sequence[JobTraffic], searched: str
+    network: Network, design: Design, jobs: Sequence[JobTraffic], searched: str, roadms: Sequence[str]
 ) -> tuple[Assumption, ...]:
     """What the answer rests on: policy, training constants, which routes light may take, what the design assumed."""
     file = "the topology file or its defaults"
     stated: list[Assumption] = []
     if network.fibers or not network.circuits:
         stated += [*_about_light(network.policy, file), Assumption("routes of light", searched, "dcplan", "high")]
+        where = f"ROADMs at {', '.join(roadms)}, where light passes; else multiplexers" if roadms else "multiplexers"
+        stated.append(Assumption("ends of lit pairs", where, "dcplan", "high"))
         stated += _parts_lit(network, design)
         stated += [Assumption("mode not tried", reason, "dcplan", "high") for reason in left_out(network)]
     if network.topology.existing is not None and network.topology.existing.fibers:
-        what = "has the amplifiers and terminal gear that this plan has on each fiber"
+        what = (
+            "has the amplifiers that this plan has on each fiber, at its ends ROADMs where light passes that is lit "
+            "already, else multiplexers"
+        )
         stated.append(Assumption("what is lit already", what, "dcplan: what differs stands under `fibers`", "medium"))
     if any(circuit.length_km for circuit in network.circuits.values()):
         value = f"{CIRCUIT_US_PER_KM:g} µs/km where a length is given"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dcplan.api.optical import optics
+from dcplan.api.optical import candidates
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.collective import traffic_by_cost
 from dcplan.design.engine import Options, least_usd
@@ -37,8 +37,8 @@ class Begun:
 
 
 def light_of(network: Network) -> tuple[tuple[Line, ...], tuple[Lightpath, ...]]:
-    """Lines of the fibers that can be lit, and every lightpath candidate, circuits among them."""
-    light = optics(network)
+    """Lines of the fibers that can be lit, and every lightpath candidate, circuits among them; ROADMs still open."""
+    light = candidates(network)
     return light.lines, (*light.lightpaths, *lightpaths_of(network))
 
 
@@ -47,7 +47,7 @@ def begin(network: Network, options: Options) -> Begun:
     tell = options.progress or (lambda _line: None)
     states = promised_states(network)
     tell("link budgets")
-    light = optics(network)
+    light = candidates(network)
     lines, lightpaths = light.lines, (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
     cost = partial(least_usd, network, lines, lightpaths, states=states, options=options)

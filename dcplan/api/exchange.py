@@ -64,7 +64,7 @@ def _program(
     from dcplan.model.states import promised_states
 
     states = promised_states(network)
-    light = optical.optics(network)
+    light = optical.candidates(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     limits = network.policy.solver
     options = Options(

@@ -15,10 +15,17 @@ from dcplan.planfile import Earlier, Growth, PeriodCost, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Protocol
 
     from dcplan.model.network import Network
     from dcplan.model.period import Period
     from dcplan.optics.budget import Lightpath
+
+    class Check(Protocol):
+        """A check of the plan of one period."""
+
+        def __call__(self, network: Network, made: Plan, /, *, last: bool) -> tuple[str, ...]:
+            """What does not hold of it; last: there is no period after it."""
 
 
 CLOSE = 1e-6
@@ -179,7 +186,7 @@ def kept(made: Plan) -> bool:
     return made.assessment.kept and all(one.earlier is None or one.earlier.assessment.kept for one in periods)
 
 
-def faults(network: Network, made: Plan, check: Callable[[Network, Plan], tuple[str, ...]]) -> Iterator[str]:
+def faults(network: Network, made: Plan, check: Check) -> Iterator[str]:
     """What does not hold of a plan in periods: of each period beside what the last one lit, and of the sums.
 
     The bound and the cost of buying all at first rest on solves and are only compared with the total.
@@ -199,7 +206,7 @@ def faults(network: Network, made: Plan, check: Callable[[Network, Plan], tuple[
         if before is not None and mine.existing != here.topology.existing:
             yield f"{period.name}: what it finds lit is not what the period before lit"
             return
-        yield from (f"{period.name}: {fault}" for fault in check(here, mine))
+        yield from (f"{period.name}: {fault}" for fault in check(here, mine, last=stated.earlier is None))
         design, before = mine.design, mine
         said = (stated.after_years, stated.years, stated.demand_percent, stated.price_percent)
         if not all(map(_close, said, (period.after_years, years, period.demand_percent, period.price_percent))):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
+from dcplan.design.nodes import passed, passed_by
 from dcplan.errors import UsageError
 from dcplan.model.existing import Existing, ExistingFiber, ExistingWavelengths
 from dcplan.model.rules import existing as rules
 from dcplan.optics import existing_rules
-from dcplan.optics.line import design_lines
 
 if TYPE_CHECKING:
     from dcplan.design.result import Channel
@@ -31,6 +31,8 @@ def existing_of(made: Plan, *, removable: bool = False) -> Existing:
     for lit in made.design.wavelengths:
         if lit.transponder in circuits and lit.mode != EXISTING:
             leased.setdefault(lit.transponder, {})[lit.mode] = lit.count
+    healthy = {lit.lightpath for lit in made.design.wavelengths}
+    passed_when_healthy = passed_by(path for path in made.lightpaths if path.id in healthy)
     return Existing(
         fibers={lit.fiber: ExistingFiber(pairs=lit.pairs) for lit in made.design.lit},
         wavelengths=[
@@ -46,6 +48,7 @@ def existing_of(made: Plan, *, removable: bool = False) -> Existing:
         ],
         circuits=leased,
         transponders=_spare(made),
+        roadms=sorted(passed(made.lightpaths, made.design) - passed_when_healthy),
         removable=removable,
     )
 
@@ -69,7 +72,7 @@ def having(network: Network, existing: Existing, called: str) -> Network:
     found = replace(network, topology=network.topology.model_copy(update={"existing": existing}))
     broken = [*rules.unknown(found)]
     broken = broken or [*rules.faults(found)]
-    broken = broken or [*existing_rules.faults(found, design_lines(found))]
+    broken = broken or [*existing_rules.faults(found)]
     if broken:
         said = "; ".join(what for _, _, what, _ in broken[:3])
         more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""

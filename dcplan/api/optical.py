@@ -10,8 +10,10 @@ from dcplan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.result import Design
     from dcplan.model.network import FiberId, Network
     from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.ends import Light
     from dcplan.optics.line import NoLine
     from dcplan.optics.sweep import Bathtub
 
@@ -53,6 +55,38 @@ def optics(network: Network) -> Optics:
     every = by_length(network, (*listed, *more.routes))
     closing = evaluate(network, lines, every, itemise=False, closing=True)
     return Optics(lines, with_existing_light(network, lines, closing), more.in_words(network))
+
+
+def candidates(network: Network) -> Optics:
+    """The lines and lightpaths from which a design chooses, and with them where light passes (see `optics.ends`)."""
+    from dcplan.design.candidates import by_length, routes
+    from dcplan.design.further import further
+    from dcplan.optics.allowed import crossed
+    from dcplan.optics.ends import candidates as open_ends
+    from dcplan.optics.line import design_lines
+
+    listed, plain = routes(network), replace(network, roadms=frozenset())
+    meshed = design_lines(replace(network, roadms=crossed(network)))
+    more = further(plain, meshed, listed, design_lines(plain))
+    lines, lightpaths = open_ends(network, by_length(network, (*listed, *more.routes)))
+    return Optics(lines, lightpaths, more.in_words(network))
+
+
+def as_designed(network: Network, lightpaths: Sequence[Lightpath], design: Design) -> Light:
+    """Lines and lightpaths with the ROADMs of a design, where light passes; circuits stay as they are."""
+    from dcplan.design.nodes import passed
+    from dcplan.optics.budget import Line
+    from dcplan.optics.ends import Light, rated
+
+    roadms = passed(lightpaths, design)
+    light = [path for path in lightpaths if path.route.fibers[0] not in network.circuits]
+    lines, paths = rated(network, [path.route for path in light], roadms)
+    own = {before.id: path for before, path in zip(light, paths, strict=True)}
+    return Light(
+        replace(network, roadms=roadms),
+        tuple(line for line in lines.values() if isinstance(line, Line)),
+        tuple(own.get(path.id, path) for path in lightpaths),
+    )
 
 
 def at_load(network: Network, percent: float) -> Network:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Network
     from dcplan.model.states import State
-    from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.ends import Light
     from dcplan.planfile import Plan, PlanRow
 
 
@@ -37,8 +37,7 @@ def assessed(
 def planned(
     network: Network,
     options: Mapping[str, str],
-    lines: Sequence[Line],
-    lightpaths: Sequence[Lightpath],
+    light: Light,
     design: Design,
     states: Sequence[State],
     jobs: Sequence[JobTraffic],
@@ -54,18 +53,19 @@ def planned(
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
     from dcplan.design.collective import collectives_of
+    from dcplan.design.nodes import passed
 
-    view = NetworkView(tuple(lightpaths), design)
+    view = NetworkView(light.lightpaths, design)
     assessment, rows = assessed(network, view, states, jobs)
     return plan_file(
         network,
         options,
-        lines,
-        in_plan(network, lines, lightpaths, design),
+        light.lines,
+        in_plan(light.network, light.lightpaths, design),
         design,
         assessment,
         rows,
-        assumptions_of(network, design, jobs, searched),
+        assumptions_of(network, design, jobs, searched, sorted(passed(light.lightpaths, design))),
         saved(network, view, jobs),
         states,
         collectives_of(jobs, tried),

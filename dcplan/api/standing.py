@@ -62,7 +62,7 @@ def as_it_is(
     network = _kept(network if existing is None else inherited(network, existing))
     states = promised_states(network)
     tell("link budgets")
-    light = optical.optics(network)
+    light = optical.candidates(network)
     lightpaths = (*light.lightpaths, *lightpaths_of(network))
     tell("parallelism plans")
     known = kinds_in(network, existing.collectives if existing else ())
@@ -83,7 +83,8 @@ def as_it_is(
     plan = None
     if found.design is not None:
         tell("assessment")
-        plan = planned(network, stated, light.lines, lightpaths, found.design, states, jobs, {}, light.searched)
+        lit = optical.as_designed(network, lightpaths, found.design)
+        plan = planned(network, stated, lit, found.design, states, jobs, {}, light.searched)
     return AsItIs(network.topology.name, found, lightpaths, plan)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from dcplan.optics.ends import rated
 from dcplan.optics.existing import with_existing_light
 from dcplan.optics.lightpath import evaluate
 
@@ -38,15 +39,11 @@ def whole_in(lightpaths: Sequence[Lightpath]) -> frozenset[str]:
 
 
 def in_plan(
-    network: Network,
-    lines: Sequence[Line],
-    lightpaths: Sequence[Lightpath],
-    design: Design,
-    also: frozenset[str] = frozenset(),
+    decided: Network, lightpaths: Sequence[Lightpath], design: Design, also: frozenset[str] = frozenset()
 ) -> tuple[Lightpath, ...]:
     """The lightpaths as a plan tells of them: whole where they are lit, or run through where traffic is passed on.
 
-    also: further ones that are to be whole, by id.
+    decided: the network with the ROADMs of the design. also: further lightpaths that are to be whole, by id.
     """
     route_of = {path.id: path.route.fibers for path in lightpaths}
     lit = {group.lightpath for group in design.ever_lit}
@@ -57,9 +54,12 @@ def in_plan(
         for one, other in pairwise(chain)
         if one in route_of and other in route_of
     }
-    return whole(
-        network,
-        {line.fiber: line for line in lines},
-        lightpaths,
-        lambda path: path.id in lit | also or tuple(sorted(path.route.fibers)) in joined,
-    )
+    some = [
+        path
+        for path in lightpaths
+        if path.route.fibers[0] in decided.fibers
+        and (path.id in lit | also or tuple(sorted(path.route.fibers)) in joined)
+    ]
+    _, full = rated(decided, [path.route for path in some], decided.roadms or frozenset(), whole=True)
+    written = {path.id: replace(found, id=path.id) for path, found in zip(some, full, strict=True)}
+    return tuple(written.get(path.id, path) for path in lightpaths)

@@ -9,6 +9,7 @@ from dcplan.design import cutting
 from dcplan.design.few_sizing import size_all
 from dcplan.design.formulation import TBPS, USD
 from dcplan.design.later import limits
+from dcplan.design.nodes import pair_usd, roadms_of
 from dcplan.design.problem import Problem, rate, whole_rate
 from dcplan.design.result import Binding
 from dcplan.design.sizing import Sized
@@ -112,7 +113,7 @@ def full_spectrum(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberI
         left = pairs[fiber] * problem.slots - used[fiber]
         if over and left < min(choice.slots for choice in over):
             spare = problem.network.fibers[fiber].pairs - pairs[fiber]
-            price = money(problem.pair_usd[fiber])
+            price = money(pair_usd(problem, fiber, roadms_of(problem, counts)))
             worth = f"the next pair costs {price}; {spare} can still be lit" if spare else "no pair is left to light"
             yield Binding(f"{fiber}: the spectrum of its lit pairs is full", worth)
 

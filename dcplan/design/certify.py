@@ -118,7 +118,7 @@ def _priced(
     ]
     found = reckon(made, Certificate(0.0, tuple(terms), tuple(own), (), held))
     ordered = sorted(enumerate(found.terms), key=lambda item: (-item[1].usd, item[0]))
-    return replace(found, terms=tuple(term for _, term in ordered))
+    return replace(found, terms=tuple(term for _, term in ordered), bound_usd=nine(found.bound_usd))
 
 
 def _drafts(made: Book, held: Held) -> Iterator[Term]:

@@ -10,6 +10,8 @@ from dcplan.design.existing import counts, pairs_lit, stands
 from dcplan.design.result import BillItem
 from dcplan.model.states import HEALTHY
 from dcplan.optics.allowed import terminal as optics_terminal
+from dcplan.optics.ends import line_at
+from dcplan.optics.existing import existing_routes
 from dcplan.units import HOURS_PER_YEAR
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ def _band_items(network: Network, line: Line, pairs: int, existing: int) -> list
         equipment = network.catalog.equipment[gear]
         new = _free(_priced(network, gear, equipment, "terminal gear", pairs), existing)
         items.append(_in_band(new, line.band))
+        if existing and gear == "roadm" and site not in _passed_already(network):
+            items.append(_in_band(_in_place_of_mux(network, existing), line.band))
         items.append(_energy(network, "terminal gear", equipment.power_w * pairs, _pue(network, site)))
     for site, rows in ((b, line.spans), (a, line.back or line.spans[::-1])):
         for place, row in enumerate(rows, 1):
@@ -107,6 +111,23 @@ def _band_items(network: Network, line: Line, pairs: int, existing: int) -> list
                 pue = _pue(network, site) if place == len(rows) else HUT_PUE
                 items += _amplifier(network, row.amplifier, pairs, existing, pue)
     return items
+
+
+def _passed_already(network: Network) -> frozenset[SiteId]:
+    """The sites where pairs that are lit already end in ROADMs: as the file says, and where light passes."""
+    existing = network.topology.existing
+    said = existing.roadms if existing else ()
+    return frozenset((*said, *(site for route in existing_routes(network) for site in route.through)))
+
+
+def _in_place_of_mux(network: Network, count: int) -> BillItem:
+    """ROADMs at pairs that were lit between multiplexers, for what they cost more: a ROADM holds a multiplexer."""
+    roadm, mux = (
+        _priced(network, name, network.catalog.equipment[name], "terminal gear in place of multiplexers", count)
+        for name in ("roadm", "mux")
+    )
+    unit = max(0.0, roadm.unit_usd - mux.unit_usd)
+    return replace(roadm, unit_usd=unit, total_usd=unit * count)
 
 
 def _in_band(item: BillItem, band: str) -> BillItem:
@@ -173,7 +194,8 @@ def bill(
 ) -> tuple[BillItem, ...]:
     """The bill of materials of what is lit and of what traffic costs, equal items added up, dearest first.
 
-    owned: transponders by site, where they are bought for more than what is lit when healthy.
+    network: with the ROADMs of the design. owned: transponders by site, where they are bought for more than what is lit
+    when healthy.
     """
     items: list[BillItem] = []
     leased: dict[FiberId, None] = {}
@@ -194,7 +216,8 @@ def bill(
     for fiber, count in pairs.items():
         if count:
             old = min(count, lit_pairs.get(fiber, 0))
-            items += pair_items(network, lines[fiber], count, old) + build_items(network, fiber)
+            line = line_at(lines[fiber], (network.roadms or frozenset()).intersection(network.fibers[fiber].ends))
+            items += pair_items(network, line, count, old) + build_items(network, fiber)
     return _merged(items)
 
 

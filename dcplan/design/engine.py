@@ -18,6 +18,7 @@ from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.listing import capped, counting, held, on_two_ways
 from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import Problem, problem
 from dcplan.design.proof import Known, proof
 from dcplan.design.relight.answer import Fixed
@@ -198,7 +199,8 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     lit = lit_fibers(rerouted, found.channels)
     wavelengths = wavelengths_of(rerouted, found.sized.counts)
-    bill = cost.bill(plain, rerouted.lines, by_id, wavelengths, {one.fiber: one.pairs for one in lit}, found.routing)
+    pairs = {one.fiber: one.pairs for one in lit}
+    bill = cost.bill(with_roadms(plain, by_id, wavelengths), rerouted.lines, by_id, wavelengths, pairs, found.routing)
     return Fixed(
         counts=tuple(counts.get(_kind(choice), 0) for choice in made.choices),
         channels=found.channels,
@@ -337,7 +339,7 @@ def _design(
     reason = sized.reason if task.floor_usd is None or sized.reason != "proven" else SOME_WAYS
     known = Known(answer.bound_usd, reason, answer.repairs, certified_usd)
     pairs = {one.fiber: one.pairs for one in lit}
-    bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, answer.routing)
+    bill = cost.bill(with_roadms(network, by_id, wavelengths), made.lines, by_id, wavelengths, pairs, answer.routing)
     return Design(
         scheme=network.policy.scheme,
         proof=proof(task, known, cost.total(bill), [sized.counts], pairs),

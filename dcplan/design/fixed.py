@@ -9,6 +9,7 @@ from dcplan.design import cost
 from dcplan.design.given import GivenRouting, promised, route_given
 from dcplan.design.helps import Addition, Tight, what_helps, what_limits
 from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Proof
 from dcplan.design.solver import version
@@ -95,7 +96,7 @@ def _design(
     wavelengths, lit = wavelengths_of(made, counts), lit_fibers(made, channels)
     pairs = {one.fiber: one.pairs for one in lit}
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, flows)
+    bill = cost.bill(with_roadms(network, by_id, wavelengths), made.lines, by_id, wavelengths, pairs, flows)
     total = cost.total(bill)
     free = not made.priced  # else another routing could cost less
     return Design(

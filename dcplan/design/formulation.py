@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
 from dcplan.design.holes import holes
+from dcplan.design.nodes import Nodes, buy_nodes, idle, passing
 from dcplan.design.problem import Hop, Problem, rate
 from dcplan.design.program import Program
 from dcplan.design.ways import nested
@@ -37,6 +38,7 @@ class Bought:
     pairs: Mapping[FiberId, int]
     opened: Mapping[FiberId, int]
     """Of fibers and circuits, only where building costs something."""
+    nodes: Nodes = field(default_factory=Nodes)
     aside: Mapping[Hop, int] = field(default_factory=dict)
     """Set aside for demands on two ways [Tb/s]; only where others share what is left."""
 
@@ -66,17 +68,18 @@ def buy(program: Program, problem: Problem) -> Bought:
     return Bought(wavelengths, *buy_fibers(program, problem))
 
 
-def buy_fibers(program: Program, problem: Problem) -> tuple[dict[FiberId, int], dict[FiberId, int]]:
-    """Integer lit pairs p per fiber, and binary opened routes o and circuits c where that costs something."""
+def buy_fibers(program: Program, problem: Problem) -> tuple[dict[FiberId, int], dict[FiberId, int], Nodes]:
+    """Integer lit pairs p per fiber, binary opened routes o and circuits c where that costs something, and ROADMs."""
     pairs: dict[FiberId, int] = {}
     opened: dict[FiberId, int] = {}
+    there: dict[FiberId, int] = {}
     for i, fiber in enumerate(problem.fibers):
         most = problem.network.fibers[fiber].pairs
         kept = problem.pairs_kept.get(fiber, 0)
         pairs[fiber] = program.column(f"p{i}", problem.pair_usd[fiber] * USD, most, kept, integer=True)
         if fiber in problem.pairs_lit:
             spared = -problem.pair_saved_usd[fiber] * USD
-            old = program.column(f"k{i}", spared, problem.pairs_lit[fiber], kept, integer=True)
+            old = there[fiber] = program.column(f"k{i}", spared, problem.pairs_lit[fiber], kept, integer=True)
             if kept < problem.pairs_lit[fiber]:
                 program.row(f"kept{i}", {old: 1.0, pairs[fiber]: -1.0}, upper=0)
         if fiber in problem.build_usd:
@@ -84,7 +87,7 @@ def buy_fibers(program: Program, problem: Problem) -> tuple[dict[FiberId, int], 
     for circuit, i in problem.circuits.items():
         if circuit in problem.build_usd:
             opened[circuit] = program.column(f"c{i}", problem.build_usd[circuit] * USD, 1, integer=True)
-    return pairs, opened
+    return pairs, opened, buy_nodes(program, problem, pairs, there)
 
 
 def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[FiberId, int], tag: str = "") -> None:
@@ -105,6 +108,7 @@ def spectrum(program: Program, problem: Problem, bought: Bought, slots: Mapping[
             program.row(f"channels{i}w{width}{tag}", wide | {pair: -float(usable // width)}, upper=0)
         if problem.band.guard:
             _guards(program, problem, bought, i, usable, tag)
+    passing(program, problem, bought, slots, tag)
 
 
 def _guards(program: Program, problem: Problem, bought: Bought, i: int, usable: int, tag: str) -> None:
@@ -165,6 +169,7 @@ def master(problem: Problem, slots: Mapping[FiberId, int]) -> tuple[Program, Bou
     holes(program, problem, bought)
     opening(program, problem, bought)
     leasing(program, problem, bought)
+    idle(program, problem, bought)
     return program, bought
 
 

@@ -46,18 +46,24 @@ class Further:
         )
 
 
-def further(network: Network, lines: Mapping[FiberId, Line | NoLine], listed: Sequence[Route]) -> Further:
+def further(
+    network: Network,
+    lines: Mapping[FiberId, Line | NoLine],
+    listed: Sequence[Route],
+    alone: Mapping[FiberId, Line | NoLine] | None = None,
+) -> Further:
     """Every other route over amplified fibers that closes in some mode, of at most `policy.max_hops` fibers.
 
     None where `policy.routes` says how many there may be. A route is only judged where both of its parts that lack one
     fiber close: each fiber adds noise, loss and dispersion. Whether a route is one of them hangs on itself alone, not
-    on what other fibers there are, so that a further fiber never takes one away.
+    on what other fibers there are, so that a further fiber never takes one away. alone: the lines of routes of one
+    fiber, where these are others.
     """
     most, ending = network.policy.max_hops, ending_sites(network)
     if network.policy.routes is not None:
         return Further((), most)
     known = {route.fibers for route in listed}
-    level = _closing(network, lines, _single(network, lines))
+    level = _closing(network, alone or lines, _single(network, alone or lines))
     found: list[Route] = []
     fibers, kept = 1, len(level)
     while level and fibers < most:

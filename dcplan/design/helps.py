@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.concurrent import concurrent
 from dcplan.design.given import alive, arcs_of, asked_in
 from dcplan.design.labels import distances, near_of, within
+from dcplan.design.nodes import close_at, pairs_usd, roadms_of
 from dcplan.design.spectrum import Misfit, assign
 
 if TYPE_CHECKING:
@@ -187,7 +188,10 @@ def _limited(
 def _placed(
     problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int], j: int
 ) -> tuple[float, tuple[FiberId, ...]] | None:
-    """What one more of a choice costs with the pairs that must be lit for it; none where it finds no place."""
+    """What one more of a choice costs with the pairs that must be lit for it, and ROADMs where it passes first.
+
+    None where it finds no place, or where it or what is lit would not close.
+    """
     choice = problem.choices[j]
     if choice.most <= counts[j]:
         return None
@@ -200,7 +204,10 @@ def _placed(
             return None
         lit[placed.fiber] += 1
         extra.append(placed.fiber)
-    usd = choice.usd + sum(problem.pair_usd[fiber] for fiber in extra)
+    before, after = roadms_of(problem, counts), roadms_of(problem, more)
+    if not all(close_at(problem, k, after) for k, count in enumerate(more) if count):
+        return None
+    usd = choice.usd + pairs_usd(problem, lit, after) - pairs_usd(problem, pairs, before)
     dark = [edge for edge in edges if edge in problem.build_usd and not _opened(problem, counts, pairs, edge)]
     return usd + sum(problem.build_usd[edge] for edge in dark), tuple(extra)
 

@@ -73,7 +73,7 @@ def _alike(
     def about(edge: FiberId) -> tuple[object, ...]:
         kind = getattr(edges[edge], "pairs", None), getattr(edges[edge], "pick", None)
         price = problem.pair_usd.get(edge), problem.build_usd.get(edge), problem.pair_saved_usd.get(edge)
-        return kind, slots.get(edge), price, problem.pairs_lit.get(edge)
+        return kind, slots.get(edge), price, problem.patterns.get(edge), problem.pairs_lit.get(edge)
 
     standing = {edge for j in problem.places for edge in problem.glass(problem.choices[j].lightpath)}
     same = edges[one].ends == edges[other].ends and about(one) == about(other) and standing.isdisjoint((one, other))

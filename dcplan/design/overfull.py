@@ -15,6 +15,7 @@ from dcplan.design.aside import aside_of
 from dcplan.design.check import StateCheck
 from dcplan.design.cuts import Cut, pair_capacity_gbps, terms_of
 from dcplan.design.formulation import TBPS, Bought, master
+from dcplan.design.nodes import wherever
 from dcplan.design.parts import NAMED, few
 from dcplan.design.problem import Problem, rate
 from dcplan.design.protection import protect
@@ -61,7 +62,7 @@ class Overfull:
 def overfull(task: Task) -> Overfull | None:
     """The fibers that overflow most; None where rates fit as far as wavelengths need not be whole, or time is up."""
     problem = task.problem
-    program, bought = master(problem, task.slots)
+    program, bought = master(wherever(problem), task.slots)
     light = {column for column, choice in zip(bought.wavelengths, problem.choices, strict=True) if choice.slots}
     program.columns[:] = [  # pairs alone limit light, so that theirs are all the prices
         replace(column, cost=0.0, upper=inf if i in light else column.upper) for i, column in enumerate(program.columns)

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost, existing
 from dcplan.design.circuits import EXISTING
+from dcplan.design.nodes import passed_by, patterns
 from dcplan.model import grid
 from dcplan.model.spectrum import band_of
+from dcplan.optics.ends import Candidate
 from dcplan.optics.existing import buyable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from dcplan.design.existing import Kind, Place
+    from dcplan.design.nodes import Pattern
     from dcplan.design.result import Demand
     from dcplan.model.grid import Band
-    from dcplan.model.network import FiberId, Network, Pair
+    from dcplan.model.network import FiberId, Network, Pair, SiteId
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
+    from dcplan.optics.ends import Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Choice:
     """More can never be lit: fiber pairs × channels that fit a pair, on the tightest fiber; modules that there are."""
     least: int = 0
     """So many are there already and are kept."""
+    only_at: frozenset[Ends] | None = None
+    """With ROADMs at which ends of its lightpath it closes, where that is not all the same."""
     existing: bool = False
     """It stands for what is there already, up to `most`: free but for its energy."""
 
@@ -76,7 +82,7 @@ class Problem:
     fibers: tuple[FiberId, ...]
     """Fibers that some lightpath uses, in file order; no circuits."""
     pair_usd: Mapping[FiberId, float]
-    """Of one lit pair over the horizon [US$]."""
+    """Of one lit pair between multiplexers over the horizon [US$]."""
     build_usd: Mapping[FiberId, float]
     """Of building the route of a fiber, or setting up a circuit, once; only where that costs something [US$]."""
     pairs_lit: Mapping[FiberId, int]
@@ -85,6 +91,10 @@ class Problem:
     """Pairs that are lit already and stay so."""
     pair_saved_usd: Mapping[FiberId, float]
     """What one pair that is lit already costs less than another [US$]."""
+    passed: tuple[SiteId, ...]
+    """Sites that light may pass, in file order: those with ROADMs in some designs."""
+    patterns: Mapping[FiberId, tuple[Pattern, ...]]
+    """Of each fiber at whose ends light may pass: where ROADMs may stand, and what that costs."""
     places: Mapping[int, tuple[Place, ...]]
     """Choice -> where its channels stand already, as far as that is known."""
 
@@ -203,6 +213,8 @@ def problem(
     fibers = tuple(fiber for fiber in network.fibers if fiber in used)
     builds = {edge: cost.total(cost.build_items(network, edge)) for edge in network.edges if edge in used}
     stand = existing.places(network, usable, band)
+    open_at = passed_by(usable)
+    plain = replace(network, roadms=frozenset())
     return Problem(
         network=network,
         lines=line_of,
@@ -214,15 +226,17 @@ def problem(
         states=tuple(states),
         band=band,
         fibers=fibers,
-        pair_usd={fiber: cost.total(cost.pair_items(network, line_of[fiber], 1)) for fiber in fibers},
+        pair_usd={fiber: cost.total(cost.pair_items(plain, line_of[fiber], 1)) for fiber in fibers},
         build_usd={edge: usd for edge, usd in builds.items() if usd > 0},
         pairs_lit=lit,
         pairs_kept={fiber: lit[fiber] for fiber in existing.pairs_kept(network) if fiber in lit},
         pair_saved_usd={
-            fiber: cost.total(cost.pair_items(network, line_of[fiber], 1))
-            - cost.total(cost.pair_items(network, line_of[fiber], 1, existing=1))
+            fiber: cost.total(cost.pair_items(plain, line_of[fiber], 1))
+            - cost.total(cost.pair_items(plain, line_of[fiber], 1, existing=1))
             for fiber in lit
         },
+        passed=tuple(site for site in network.sites if site in open_at),
+        patterns={fiber: types for fiber in fibers if (types := patterns(network, line_of[fiber], open_at))},
         places={
             j: stand[kind]
             for j, choice in enumerate(choices)
@@ -276,6 +290,7 @@ def _choices(
     """
     retuned = network.policy.scheme == "relight"
     pairs = min(network.fibers[fiber].pairs for fiber in lightpath.route.fibers)
+    only_at = lightpath.only_at if isinstance(lightpath, Candidate) else {}
     offered, lit = [], []
     for budget in lightpath.closing:
         width = grid.width_slots(budget.width_ghz)
@@ -289,6 +304,7 @@ def _choices(
             latency_ms=lightpath.latency_ms + network.catalog.latency_us(budget.transponder) / 1000,
             usd=cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1)),
             most=pairs * (slots // width),
+            only_at=only_at.get((budget.transponder, budget.mode)),
         )
         if count := there.get((lightpath.route.fibers, budget.transponder, budget.mode), 0):
             running_usd = cost.total(cost.wavelength_items(network, lightpath, budget.transponder, 1, existing=1))
@@ -305,6 +321,7 @@ def _choices(
             and other.slots <= one.slots
             and other.latency_ms <= one.latency_ms
             and (other.part == one.part or not retuned)
+            and (other.only_at is None or other.only_at == one.only_at)
             for other in kept
         )
         if not better:

@@ -8,6 +8,7 @@ from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from dcplan.design import adds_up, circuits, cost, existing, two_ways
+from dcplan.design.nodes import passed, with_roadms
 from dcplan.design.problem import rate
 from dcplan.design.relight import verify as relight
 from dcplan.design.route_count import too_many_routes
@@ -15,6 +16,7 @@ from dcplan.design.two_ways import alive, way
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
 from dcplan.model.states import HEALTHY
+from dcplan.optics.ends import settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +41,7 @@ def verify(
     states: Sequence[State],
     design: Design,
     gap: float | None = None,
+    rated: Sequence[Lightpath] | None = None,
 ) -> tuple[str, ...]:
     """What does not hold of a design, in words; nothing when all of it holds.
 
@@ -46,9 +49,11 @@ def verify(
     that exist; every demand is carried at its rate in every state over surviving wavelengths within capacity and
     latency limit; pairs of ways under one-plus-one never fail together; the bill is that of what is lit; the proof
     fits it, and its certificate adds up. gap: the relative gap that was asked, within which a design may be called
-    optimal; none where that is not known.
+    optimal; none where that is not known. rated: the lightpaths with the ROADMs of the design; none: as the candidates
+    say of themselves.
     """
-    paths = {lightpath.id: lightpath for lightpath in lightpaths}
+    roadms = passed(lightpaths, design)
+    paths = {path.id: path for path in rated or (settled(path, roadms) for path in lightpaths)}
     line_of = {line.fiber: line for line in lines}
     wanted = list(states)
     faults = [*_wavelengths(network, paths, design), *circuits.faults(network, paths, design.wavelengths)]
@@ -380,7 +385,8 @@ def _money(
 ) -> Iterator[str]:
     """The bill is that of what is lit, and the proof is about that cost."""
     pairs = {lit.fiber: lit.pairs for lit in design.lit if lit.fiber in line_of}
-    due = cost.bill(network, line_of, paths, design.wavelengths, pairs, design.routing, design.owned)
+    decided = with_roadms(network, paths, design.ever_lit)
+    due = cost.bill(decided, line_of, paths, design.wavelengths, pairs, design.routing, design.owned)
     stated = {(item.part, item.what, round(item.unit_usd, 4)): item for item in design.bill}
     for item in due:
         other = stated.pop((item.part, item.what, round(item.unit_usd, 4)), None)

@@ -86,6 +86,11 @@ class Words:
             "p": lambda i, _: f"lit pairs of fiber {self.problem.fibers[i['']]}",
             "k": lambda i, _: f"of these, pairs of fiber {self.problem.fibers[i['']]} that were lit already",
             "o": lambda i, _: f"1 if fiber {self.problem.fibers[i['']]} is built",
+            "r": lambda i, _: f"1 if lit pairs end in ROADMs at {self.problem.passed[i['']]}",
+            "q": lambda i, _: f"lit pairs of fiber {self.problem.fibers[i['']]} with {self._ends(i)}",
+            "e": lambda i, _: (
+                f"of these, pairs of fiber {self.problem.fibers[i['']]} that were lit already, with {self._ends(i)}"
+            ),
             "c": lambda i, _: f"1 if {self._path(i[''])} is set up",
             "z": lambda i, _: (
                 f"1 if channels of {_ghz(i['w'])} stand on fiber {self.problem.fibers[i['']]}{self._lit_in(i)}"
@@ -121,6 +126,20 @@ class Words:
                 f"channels of {_ghz(i['w'])} on fiber {fibers[i['']]} only where that width is used{self._lit_in(i)}"
             ),
             "guards": lambda i, _: f"channels and guards on fiber {fibers[i['']]} fit its lit pairs{self._lit_in(i)}",
+            "types": lambda i, _: f"something stands at the ends of each lit pair of fiber {fibers[i['']]}",
+            "was": lambda i, _: (
+                f"pairs of fiber {fibers[i['']]} that were lit already, with {self._ends(i)}, are among such"
+            ),
+            "were": lambda i, _: (
+                f"something stands at the ends of each pair of fiber {fibers[i['']]} that was lit already"
+            ),
+            "roadm": lambda i, _: f"pairs of fiber {fibers[i['']]} end in ROADMs at {self._end(i)} only if it has any",
+            "mux": lambda i, _: f"those of fiber {fibers[i['']]} end in multiplexers at {self._end(i)} only if not",
+            "pass": lambda i, _: (
+                f"light on fiber {fibers[i['']]} that passes {self._end(i)} fits the pairs with ROADMs{self._lit_in(i)}"
+            ),
+            "idle": lambda i, _: f"{self.problem.passed[i['']]} has ROADMs only if light passes",
+            "end": lambda i, _: f"{self._choice(i[''])}: only where it closes with what its ends have{self._lit_in(i)}",
             "kept": lambda i, _: f"pairs of fiber {fibers[i['']]} that were lit already are among the lit ones",
             "open": lambda i, _: f"pairs of fiber {fibers[i['']]} are lit only where it is built",
             "one": lambda i, _: f"at most one module of {self._path(i[''])}",
@@ -146,6 +165,14 @@ class Words:
             "both": lambda i, _: f"ways of demand {self._demand(i[''])} of risk {i['r']} carry what their pairs share",
             "two": lambda i, _: f"no way of demand {self._demand(i[''])} protects itself",
         }
+
+    def _ends(self, indices: Mapping[str, int]) -> str:
+        fiber = self.problem.fibers[indices[""]]
+        roadms = sorted(self.problem.patterns[fiber][indices["t"]].roadms)
+        return f"ROADMs at {' and '.join(roadms)}" if roadms else "multiplexers"
+
+    def _end(self, indices: Mapping[str, int]) -> SiteId:
+        return self.problem.network.fibers[self.problem.fibers[indices[""]]].ends[indices["s"]]
 
     def _choice(self, j: int) -> str:
         choice = self.problem.choices[j]

@@ -55,6 +55,8 @@ class Existing(Strict):
     """Modules of circuits that are leased already, paid for and free from here on: circuit, module, number."""
     transponders: dict[Name, Annotated[dict[Name, Count], Field(min_length=1)]] = {}
     """Spare transponders, beside those of `wavelengths`: site, type, number. Scheme relight tunes them in failures."""
+    roadms: list[Name] = []
+    """Sites whose lit pairs end in ROADMs though none of `wavelengths` passes; where one passes they do anyway."""
     removable: bool = False
     """False: all of it stays as it is, each channel in its place. True: what costs more to run than it is worth may be
     taken out, and channels may be tuned anew."""

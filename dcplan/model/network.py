@@ -64,6 +64,8 @@ class Network:
     topology: Topology
     catalog: Catalog
     document: Document
+    roadms: frozenset[SiteId] | None = None
+    """Sites at which lit pairs end in ROADMs, where a design has decided that; at all others in multiplexers."""
     _at: Mapping[SiteId, list[tuple[FiberId, SiteId]]] = field(init=False, repr=False, compare=False)
     _edges_at: Mapping[SiteId, list[tuple[FiberId, SiteId]]] = field(init=False, repr=False, compare=False)
 

@@ -75,10 +75,21 @@ def fits(network: Network, mode: Mode) -> bool:
 
 
 def terminal(network: Network, site: SiteId) -> tuple[str, Equipment]:
-    """The gear at each end of a lit pair in a site, id and part: `roadm` where light can pass, else `mux`.
+    """The gear at each end of a lit pair in a site, id and part: `roadm` where light passes, else `mux`.
 
-    Light can pass where the site allows it (`express`) and has amplified fibers to two different sites.
+    Light passes where a design has decided so; before there is one, where it can: where the site allows it (`express`)
+    and has amplified fibers to two different sites.
     """
+    if network.roadms is not None:
+        name = "roadm" if site in network.roadms else "mux"
+        return name, network.catalog.equipment[name]
     neighbours = {other for fiber, other in network.neighbours(site) if network.fibers[fiber].amplified}
     name = "roadm" if network.sites[site].express and len(neighbours) > 1 else "mux"
     return name, network.catalog.equipment[name]
+
+
+def crossed(network: Network) -> frozenset[SiteId]:
+    """Sites that let light pass, once they have ROADMs."""
+    if network.catalog.equipment["roadm"].express_loss_db is None:
+        return frozenset()
+    return frozenset(site for site, about in network.sites.items() if about.express)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Rule, Severity
@@ -13,9 +13,10 @@ from dcplan.model.rules.existing import located
 from dcplan.model.spectrum import band_of
 from dcplan.optics.existing import existing_routes, pairs_along, with_existing_parts
 from dcplan.optics.lightpath import evaluate
+from dcplan.optics.line import design_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from dcplan.diagnostics import Finding
     from dcplan.model.existing import Existing, ExistingWavelengths
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from dcplan.model.network import FiberId, Network, Route
     from dcplan.model.rules.existing import Fault
     from dcplan.model.source import Loc
-    from dcplan.optics.budget import Budget, Lightpath, Line
-    from dcplan.optics.line import NoLine
+    from dcplan.optics.budget import Budget, Lightpath
 
 _LIT = (
     "existing:\n  fibers: {north: {pairs: 1}}\n  wavelengths:\n"
@@ -81,18 +81,19 @@ class _Lit:
         return grid.width_slots(self.budget.width_ghz)
 
 
-def check(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> list[Finding]:
+def check(network: Network) -> list[Finding]:
     """Existing modes that do not close, pairs that are overfull, channels in the wrong place."""
-    return located(network, faults(network, lines))
+    return located(network, faults(network))
 
 
-def faults(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[Fault]:
-    """What the light that is lit already breaks, each where it stands."""
+def faults(network: Network) -> Iterator[Fault]:
+    """What the light that is lit already breaks, each where it stands; with ROADMs at the sites that it passes."""
     existing = network.topology.existing
     if existing is None or not existing.wavelengths:
         return
     routes = existing_routes(network)
-    judged = {path.route: path for path in evaluate(with_existing_parts(network), lines, routes)}
+    decided = replace(network, roadms=frozenset(site for route in routes for site in route.through))
+    judged = {path.route: path for path in evaluate(with_existing_parts(decided), design_lines(decided), routes)}
     lit: list[_Lit] = []
     for i, entry in enumerate(existing.wavelengths):
         at: Loc = ("existing", "wavelengths", i)

@@ -110,12 +110,16 @@ def journey(
     start, end = at[:, 0], at[np.arange(len(at)), (hops >= 0).sum(axis=1)]
     passed = np.where(hops[:, 1:] >= 0, at[:, 1:-1], -1)
     nodes, lines = _Nodes.of(network), _Sums.of(network, tuple(ways.values()))
-    pmd = _along(lines.pmd_ps2, hops) + _along(lines.parts_pmd_ps2, hops) + _along(nodes.pmd_ps2, at)
-    pdl = _along(lines.pdl_db2, hops) + _along(nodes.express_pdl_db2, passed)
+    roadm = network.catalog.equipment["roadm"]
+    passes = (passed >= 0).sum(axis=1)
+    pmd = _along(lines.pmd_ps2, hops) + _along(lines.parts_pmd_ps2, hops)
+    pmd += nodes.pmd_ps2[start] + nodes.pmd_ps2[end] + passes * roadm.pass_pmd_ps**2
+    pdl = _along(lines.pdl_db2, hops) + passes * roadm.express_pdl_db**2
     pdl += nodes.add_drop_pdl_db2[start] + nodes.add_drop_pdl_db2[end]
-    loss = np.where(hops >= 0, nodes.express_loss_db[at[:, :-1]], 0.0)
+    loss = np.where(hops >= 0, roadm.express_loss_db or 0.0, 0.0)
     loss[:, 0] = nodes.loss_db[start]
-    at_1550 = _along(lines.dispersion_ps_nm, hops) + _along(nodes.dispersion_ps_nm, at)
+    at_1550 = _along(lines.dispersion_ps_nm, hops) + passes * roadm.pass_dispersion_ps_nm
+    at_1550 += nodes.dispersion_ps_nm[start] + nodes.dispersion_ps_nm[end]
     rise = _along(lines.rise_ps_nm2, hops)
     band = network.topology.gear.bands[0] if band is None else band
     offset_nm = LIGHT_M_PER_S * 1e-3 / np.array([band.start_thz, band.end_thz]) - WAVELENGTH_M * 1e9
@@ -126,7 +130,7 @@ def journey(
         hops=hops,
         loss_before_db=loss,
         drop_db=nodes.loss_db[end],
-        nodes_noise=_along(nodes.express_noise, passed, nodes.add_drop_noise[start] + nodes.add_drop_noise[end]),
+        nodes_noise=nodes.add_drop_noise[start] + nodes.add_drop_noise[end] + passes * _noise(roadm.express_osnr_db),
         dispersion_ps_nm=np.abs(at_1550[:, None] + rise[:, None] * offset_nm[None, :]).max(axis=1),
         pmd_ps=np.sqrt(pmd),
         pdl_db=np.sqrt(pdl),
@@ -138,15 +142,15 @@ def _sites_and_fibers(route: Route, *, back: bool) -> tuple[tuple[SiteId, ...], 
     return (route.sites[::-1], route.fibers[::-1]) if back else (route.sites, route.fibers)
 
 
-def _along(each: Array, taken: NDArray[int64], first: Array | float = 0.0) -> Array:
-    """What comes first, and what each place adds that a route takes, −1 for none; shape (R,).
+def _along(each: Array, taken: NDArray[int64]) -> Array:
+    """What each place adds that a route takes, −1 for none; shape (R,).
 
     Compensated (Neumaier), as Python's own sum: what is lost in rounding is added at the end, so that a route and
     its reverse come to the same.
     """
     import numpy as np
 
-    total, lost = np.zeros(len(taken)) + first, np.zeros(len(taken))
+    total, lost = np.zeros(len(taken)), np.zeros(len(taken))
     if not each.any():
         return total
     for step in taken.T:
@@ -159,15 +163,12 @@ def _along(each: Array, taken: NDArray[int64], first: Array | float = 0.0) -> Ar
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """The terminal gear of all sites, in file order."""
+    """The terminal gear of all sites, in file order, for light that begins or ends there."""
 
     loss_db: Array
-    express_loss_db: Array
     add_drop_noise: Array
-    express_noise: Array
     dispersion_ps_nm: Array
     pmd_ps2: Array
-    express_pdl_db2: Array
     add_drop_pdl_db2: Array
 
     @classmethod
@@ -180,12 +181,9 @@ class _Nodes:
         gear = [terminal(network, site)[1] for site in network.sites]
         return cls(
             loss_db=each(lambda one: one.loss_db),
-            express_loss_db=each(lambda one: one.express_loss_db or 0.0),
             add_drop_noise=each(lambda one: _noise(one.add_drop_osnr_db)),
-            express_noise=each(lambda one: _noise(one.express_osnr_db)),
             dispersion_ps_nm=each(lambda one: one.pass_dispersion_ps_nm),
             pmd_ps2=each(lambda one: one.pass_pmd_ps**2),
-            express_pdl_db2=each(lambda one: one.express_pdl_db**2),
             add_drop_pdl_db2=each(lambda one: one.add_drop_pdl_db**2),
         )
 

@@ -30,9 +30,12 @@ class Ledger:
     A row is a place among `rows`, the routes of the block that are asked for.
     """
 
-    def __init__(self, judged: Judged, gear: Mapping[SiteId, Equipment], policy: Policy, rows: NDArray[int64]) -> None:
+    def __init__(
+        self, judged: Judged, gear: Mapping[SiteId, Equipment], roadm: Equipment, policy: Policy, rows: NDArray[int64]
+    ) -> None:
         named, journey, noise, verdict = judged.named, judged.journey, judged.noise, judged.verdict
         self.named, self.journey, self.loads, self.gear, self.policy = named, journey, judged.loads, gear, policy
+        self.pass_osnr_db = roadm.express_osnr_db
         self.at: list[int] = rows.tolist()
         self.hops: list[list[int]] = journey.hops[rows].tolist()
         self.worst: list[float] = noise.worst_thz[rows].tolist()
@@ -138,7 +141,7 @@ class Ledger:
         items = [*self.head, BudgetItem("noise", f"add at {ways[0].start}", self.gear[ways[0].start].add_drop_osnr_db)]
         for hop, way in enumerate(ways):
             if hop > 0:
-                items.append(BudgetItem("noise", f"pass {way.start}", self.gear[way.start].express_osnr_db))
+                items.append(BudgetItem("noise", f"pass {way.start}", self.pass_osnr_db))
             launch, booster, spans, nonlinear = way.labels
             items += [
                 BudgetItem("level", launch, self.launch[row][hop], self._launch_limit(row, hop)),

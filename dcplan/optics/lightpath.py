@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dcplan.optics import unamplified
-from dcplan.optics.allowed import load_of, terminal, usable_modes
+from dcplan.optics.allowed import crossed, load_of, terminal, usable_modes
 from dcplan.optics.budget import Lightpath, Line
 from dcplan.optics.journey import NODE_LATENCY_MS, journey, ways_of
 from dcplan.optics.judged import Block, Judged, Named, Worst
@@ -58,7 +58,7 @@ def evaluate(
     """
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line)}
     gear = {site: terminal(network, site)[1] for site in network.sites}
-    several = len(network.topology.gear.bands) > 1
+    several, roadm = len(network.topology.gear.bands) > 1, network.catalog.equipment["roadm"]
     budgets: dict[int, list[Budget]] = {}
     for number, route in enumerate(routes):
         if len(route.fibers) == 1 and (bare := whole.get(route.fibers[0])) is not None and not bare.booster:
@@ -69,7 +69,7 @@ def evaluate(
         asked = _asked(there, back, closing=closing)
         if not len(asked):
             continue
-        ledgers = [[Ledger(one, gear, network.policy, asked) for one in side] for side in block.sides]
+        ledgers = [[Ledger(one, gear, roadm, network.policy, asked) for one in side] for side in block.sides]
         bands = there.band[asked].tolist(), back.band[asked].tolist()
         worse = back.worse_than(there)[asked].tolist()
         for row, number in enumerate(block.numbers[place] for place in asked.tolist()):
@@ -103,11 +103,11 @@ def survey(
     loaded alike are worked on one after the other, so that lines are loaded once.
     """
     whole = {fiber: line for fiber, line in lines.items() if isinstance(line, Line) and line.booster}
-    crossed = {site for site in network.sites if terminal(network, site)[1].express_loss_db is not None}
+    passable = crossed(network)
     lit = [
         number
         for number, route in enumerate(routes)
-        if route.fibers and whole.keys() >= set(route.fibers) and crossed.issuperset(route.through)
+        if route.fibers and whole.keys() >= set(route.fibers) and passable.issuperset(route.through)
     ]
     lit.sort(key=lambda number: len(routes[number].fibers))  # blocks of routes of as many hops need no gaps
     used = {fiber for number in lit for fiber in routes[number].fibers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
@@ -10,7 +11,7 @@ from dcplan.model.network import Route
 from dcplan.model.rules.effect import UNUSED_PART
 from dcplan.model.rules.examples import GOOD, adding, with_change
 from dcplan.optics import band_rules, existing_rules, line_rules
-from dcplan.optics.allowed import allowed_amplifiers, allowed_transponders, fits, terminal, usable_modes
+from dcplan.optics.allowed import allowed_amplifiers, allowed_transponders, crossed, fits, usable_modes
 from dcplan.optics.lightpath import evaluate
 from dcplan.optics.line import NoLine, design_lines
 from dcplan.optics.spans import span_of, standing
@@ -109,6 +110,9 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+WAY_OUT = "allow a transponder of longer reach, or end the fiber at a site on the way"
+
+
 def check(network: Network) -> list[Finding]:
     """Spans, modes, bands and parts of a valid network; lines and one-fiber lightpaths are designed on the way."""
     found = [*_parts(network), *_gear(network), *_policy_spans(network), *_fibers(network)]
@@ -116,10 +120,11 @@ def check(network: Network) -> list[Finding]:
 
 
 def _fibers(network: Network) -> Iterator[Finding]:
-    lines = design_lines(network)
+    plain = replace(network, roadms=frozenset())  # a fiber by itself runs between multiplexers, at its best
+    lines = design_lines(plain)
     yield from band_rules.check(network, lines)
     yield from line_rules.check(network, lines)
-    yield from existing_rules.check(network, lines)
+    yield from existing_rules.check(network)
     yield from _idle_gear(network, lines)
     for line in () if band_rules.dark_bands(network) else lines.values():
         if isinstance(line, NoLine) and not line.at:
@@ -136,13 +141,13 @@ def _fibers(network: Network) -> Iterator[Finding]:
     ]
     hardiest = min(modes, key=lambda named: named[2].required_osnr_db or 0.0)
     for tried in ([hardiest], modes):  # nearly every fiber carries the hardiest mode, and one that closes is enough
-        found = evaluate(network, lines, routes, modes=tried, itemise=False)
+        found = evaluate(plain, lines, routes, modes=tried, itemise=False)
         routes = [lightpath.route for lightpath in found if not lightpath.closing]
     for lightpath in found:
         if not lightpath.closing:
             name = lightpath.route.fibers[0]
             at: Loc = ("fibers", name, "length_km" if network.fibers[name].spans is None else "spans")
-            yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), _way_out(network, lightpath))
+            yield Finding(NO_MODE, network.document.locate(at), _nearest(lightpath), WAY_OUT)
 
 
 def _idle_gear(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iterator[Finding]:
@@ -151,7 +156,11 @@ def _idle_gear(network: Network, lines: Mapping[FiberId, Line | NoLine]) -> Iter
     standing = {name for line in designed for name in line.amplifiers}
     ended = [line.fiber for line in designed if line.booster or network.fibers[line.fiber].multiplexed]
     ends = {site for fiber in ended for site in network.fibers[fiber].ends}
-    terminals = {terminal(network, site)[0] for site in ends}
+    terminals = {"mux"} if ends else set()
+    if any(
+        len({other for fiber, other in network.neighbours(site) if fiber in ended}) > 1 for site in crossed(network)
+    ):
+        terminals.add("roadm")
     for name in network.topology.gear.equipment:
         if name in ("mux", "roadm") and name not in terminals:
             span = network.document.locate(("gear", "equipment", name), of_key=True)
@@ -181,18 +190,6 @@ def _nearest(lightpath: Lightpath) -> str:
     return (
         f"none of {len(lightpath.budgets)} allowed modes closes over {lightpath.length_km:g} km; "
         f"the nearest is {best.transponder} {best.mode}, stopped by {best.limit}{short}"
-    )
-
-
-def _way_out(network: Network, lightpath: Lightpath) -> str:
-    """What helps; where an end has a ROADM, that its loss and noise come before the first kilometre."""
-    roadms = [name for name in lightpath.route.ends if terminal(network, name)[0] == "roadm"]
-    if not roadms:
-        return "allow a transponder of longer reach, or end the fiber at a site on the way"
-    at = " and ".join(f"`{name}`" for name in roadms)
-    return (
-        "allow a transponder with more power or reach, end the fiber at a site on the way, or set `express: false` at "
-        f"{at}: a multiplexer takes less from a signal than a ROADM"
     )
 
 

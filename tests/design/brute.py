@@ -7,6 +7,7 @@ to the rest (Papernov 1976: true wherever all traffic is among four sites). One-
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations, product
 
 from dcplan.design import cost
@@ -58,6 +59,8 @@ def cheapest(net, lines, paths, demands, states, carries, most):
         if waves >= best:
             continue
         total = waves
+        lit = (path for n, (path, *_) in zip(counts, choices, strict=True) if n)
+        decided = replace(net, roadms=frozenset(site for path in lit for site in path.route.through))
         for fiber in net.fibers:
             widths = [
                 width
@@ -70,7 +73,7 @@ def cheapest(net, lines, paths, demands, states, carries, most):
                 total = math.inf
                 break
             if pairs:
-                total += cost.total(cost.pair_items(net, line_of[fiber], pairs))
+                total += cost.total(cost.pair_items(decided, line_of[fiber], pairs))
                 total += cost.total(cost.build_items(net, fiber))
         if total < best and carries(net, choices, counts, demands, states):
             best = total

@@ -1,13 +1,14 @@
 """Brute force for scheme relight on tiny networks: every way to light every state, then the cheapest purchase for all.
 
 Each state by itself: all numbers of wavelengths 0…most per option that carry it (every set of sites can send what it
-must), with the transponders by site and the fiber pairs that they take. Of these only what no other beats is kept; the
-states are joined one by one by the larger of what they take.
+must), with the transponders by site, the fiber pairs and, where light passes, the ROADMs that they take. Of these only
+what no other beats is kept; the states are joined one by one by the larger of what they take.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 from dcplan.design import cost
@@ -27,13 +28,13 @@ def cheapest(net, lines, paths, demands, states, most):
     fibers = list(net.fibers)
     had = there(net, paths, places, fibers)
     kept = net.topology.existing is not None and not net.topology.existing.removable
-    front = {had if kept else (0,) * (len(places) + len(fibers))}
+    front = {(*(had if kept else (0,) * (len(places) + len(fibers))), *(0 for _ in sites))}
     stays = lit_already(net, choices) if kept else {}
     for state in states:
         front = _undominated(
             tuple(map(max, one, other))
             for one in front
-            for other in _lit(net, choices, demands, state, most, places, fibers, stays)
+            for other in _lit(net, choices, demands, state, most, places, fibers, sites, stays)
         )
         if not front:
             return None
@@ -44,9 +45,11 @@ def cheapest(net, lines, paths, demands, states, most):
             cost.total(cost.end_items(net, *place, count, min(count, was)))
             for place, count, was in zip(places, needs, had, strict=False)
         )
-        for fiber, pairs, was in zip(fibers, needs[len(places) :], had[len(places) :], strict=True):
+        passed = zip(sites, needs[len(places) + len(fibers) :], strict=True)
+        decided = replace(net, roadms=frozenset(site for site, passes in passed if passes))
+        for fiber, pairs, was in zip(fibers, needs[len(places) :], had[len(places) :], strict=False):
             if pairs:
-                total += cost.total(cost.pair_items(net, line_of[fiber], pairs, min(pairs, was)))
+                total += cost.total(cost.pair_items(decided, line_of[fiber], pairs, min(pairs, was)))
                 total += cost.total(cost.build_items(net, fiber))
         return total
 
@@ -77,8 +80,8 @@ def lit_already(net, choices):
     }
 
 
-def _lit(net, choices, demands, state, most, places, fibers, stays):
-    """Transponders by place and pairs by fiber of every way to light a state."""
+def _lit(net, choices, demands, state, most, places, fibers, sites, stays):
+    """Transponders by place, pairs by fiber and passes by site of every way to light a state."""
     band = band_of(net).usable
     limits = [range(1 if state.breaks(path.route) else most + 1) for path, *_ in choices]
     found = set()
@@ -103,10 +106,12 @@ def _lit(net, choices, demands, state, most, places, fibers, stays):
             )
             for site, part in places
         )
-        if any(all(a <= b for a, b in zip(one, (*owned, *pairs), strict=True)) for one in found):
+        lit = [path for n, (path, *_) in zip(counts, choices, strict=True) if n]
+        passes = tuple(int(any(site in path.route.through for path in lit)) for site in sites)
+        if any(all(a <= b for a, b in zip(one, (*owned, *pairs, *passes), strict=True)) for one in found):
             continue
         if brute.by_cuts(net, choices, counts, demands, [state]):
-            found.add((*owned, *pairs))
+            found.add((*owned, *pairs, *passes))
     return _undominated(found)
 
 

@@ -124,7 +124,7 @@ def test_every_term_holds_for_every_design_and_the_sum_lies_below_the_cost(make)
     assert said.bound_usd <= found.cost_usd * (1 + 1e-9)
     held = [d for d, demand in enumerate(demands) if demand.id in said.held]
     book = book_of(net, demands, held)
-    assert reckon(book, said).bound_usd == pytest.approx(said.bound_usd, rel=1e-12)
+    assert reckon(book, said).bound_usd == pytest.approx(said.bound_usd, rel=1e-8)  # nine digits
     chance = random.Random(1)
     for _ in range(2):
         other = make(lambda _: {"lease_usd_per_km_year": chance.choice([1, 500, 9000])})

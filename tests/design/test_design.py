@@ -348,7 +348,10 @@ def spoiled(found):
     yield {"wavelengths": found.wavelengths[1:]}, "in the spectrum"
     yield {"channels": found.channels[1:]}, "in the spectrum"
     yield channels(first_slot=380), "leaves the band"
-    yield channels(first_slot=channel.first_slot + 1), "clashes"
+    yield channels(first_slot=channel.first_slot + 1), "has its centre at"
+    for beside in found.channels[1:]:
+        if (beside.lightpath, beside.pairs, beside.slots) == (channel.lightpath, channel.pairs, channel.slots):
+            yield channels(first_slot=beside.first_slot, n=beside.n), "clashes"
     yield channels(slots=channel.slots - 1), "its mode is"
     yield channels(pairs=tuple(9 for _ in channel.pairs)), "not lit"
     yield channels(pairs=()), "another number of fibers"

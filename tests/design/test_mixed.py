@@ -80,9 +80,11 @@ RING = {"ab": ("a", "b", 100, 4), "bc": ("b", "c", 100, 4), "ca": ("c", "a", 100
 def test_what_is_set_aside_is_nobody_elses():
     """By hand: 800 Gb/s a - b on two ways light ab and the way by c once; 800 more that move need both once more."""
     two = ("a", "b", 800, {"scheme": "one-plus-one"})
-    alone, _ = planned(factory.network("abc", RING, {"routes": 1}, demands=[two]))
-    beside, _ = planned(factory.network("abc", RING, {"routes": 1}, demands=[two, ("a", "b", 800)]))
-    loose, _ = planned(factory.network("abc", RING, {"routes": 1}, demands=[two, ("a", "b", 800, {"survive": []})]))
+    alone, _ = planned(factory.network("abc", RING, {"routes": 1}, price=60_000.0, demands=[two]))
+    beside, _ = planned(factory.network("abc", RING, {"routes": 1}, price=60_000.0, demands=[two, ("a", "b", 800)]))
+    loose, _ = planned(
+        factory.network("abc", RING, {"routes": 1}, price=60_000.0, demands=[two, ("a", "b", 800, {"survive": []})])
+    )
     assert isinstance(alone, Design)
     assert isinstance(beside, Design)
     assert isinstance(loose, Design)

@@ -36,7 +36,7 @@ CAUSES = {
         "fiber pairs",
         "after losing fiber east, sites {papillion} need 28.8 Tb/s to the rest, 25.6 Tb/s can be lit on west (1 pair)",
     ),
-    "latency": ("latency", "within latency limits, storage takes 0.83 and inference 0.67 pairs of direct at least"),
+    "latency": ("latency", "within latency limits, storage takes 0.68 and inference 0.54 pairs of direct at least"),
     "reach": ("reach", "no mode closes through el-paso, where `regenerate: false` lets no wavelength start again"),
     "spectrum": (
         "spectrum",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.binding import full_pairs
 from dcplan.design.formulation import TBPS, USD, whole_slots
+from dcplan.design.nodes import pair_usd, roadms_of
 from dcplan.design.problem import rate, whole_rate
 from dcplan.design.relight.master import separate, start
 from dcplan.design.result import Binding
@@ -71,6 +72,7 @@ def full_spectrum(
 ) -> Iterator[Binding]:
     """Fibers whose lit pairs have, in some state, no room for one more channel of the narrowest mode there."""
     used = [used_slots(problem, counts) for counts in by_state]
+    roadms = frozenset(site for counts in by_state for site in roadms_of(problem, counts))
     for fiber, lit in pairs.items():
         narrowest = min(
             choice.slots for choice in problem.choices if choice.slots and fiber in problem.glass(choice.lightpath)
@@ -78,7 +80,7 @@ def full_spectrum(
         full = [k for k, here in enumerate(used) if lit * problem.slots - here[fiber] < narrowest]
         if full:
             spare = problem.network.fibers[fiber].pairs - lit
-            price = money(problem.pair_usd[fiber])
+            price = money(pair_usd(problem, fiber, roadms))
             when = _when(problem, full[0]) + (f", and in {len(full) - 1} more" if len(full) > 1 else "")
             yield Binding(
                 f"{fiber}: the spectrum of its lit pairs is full {when}",

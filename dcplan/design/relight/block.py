@@ -14,6 +14,7 @@ from dcplan.design.relight.stock import Stock, stock
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dcplan.design.nodes import Nodes
     from dcplan.design.problem import Problem
     from dcplan.design.ways import Way
     from dcplan.model.network import FiberId
@@ -31,6 +32,7 @@ class Purchase:
     opened: Mapping[FiberId, int]
     spared: Mapping[int, int]
     """Column of what may be there already -> the column of how much of it is, at less cost."""
+    nodes: Nodes
 
     @property
     def useful(self) -> tuple[int, ...]:
@@ -39,8 +41,8 @@ class Purchase:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All of them, in the order in which they were added."""
-        return (*self.useful, *self.opened.values())
+        """All of them but what follows from these, and where ROADMs stand."""
+        return (*self.useful, *self.opened.values(), *self.nodes.roadms.values())
 
 
 def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
@@ -73,10 +75,10 @@ def things(program: Program, problem: Problem, stood: Stock) -> Purchase:
         for j, choice in enumerate(problem.choices)
         if not choice.slots
     }
-    pairs, opened = buy_fibers(program, problem)
+    pairs, opened, nodes = buy_fibers(program, problem)
     named = {column.name: i for i, column in enumerate(program.columns)}
     spared |= {pairs[fiber]: named[f"k{i}"] for i, fiber in enumerate(problem.fibers) if fiber in problem.pairs_lit}
-    return Purchase(owned, modules, pairs, opened, spared)
+    return Purchase(owned, modules, pairs, opened, spared, nodes)
 
 
 def _spared(program: Program, stood: Stock, place: int, owned: int) -> int:
@@ -115,7 +117,8 @@ def light(
 def columns_of(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bought:
     """The columns that carry traffic in a state, by choice: its wavelengths, and the modules of circuits."""
     by_choice = {**bought.modules, **lit}
-    return Bought(tuple(by_choice.get(j, -1) for j in range(len(problem.choices))), bought.pairs, bought.opened)
+    columns = tuple(by_choice.get(j, -1) for j in range(len(problem.choices)))
+    return Bought(columns, bought.pairs, bought.opened, bought.nodes)
 
 
 def whole(

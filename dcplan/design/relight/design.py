@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.nodes import with_roadms
 from dcplan.design.proof import Known, proof
 from dcplan.design.relight.answer import answer
 from dcplan.design.relight.binding import what_binds
@@ -45,7 +46,9 @@ def relit(
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     certificate = certify(found.master)
     known = Known(found.bound_usd, found.reason, found.repairs, certificate.bound_usd if certificate else 0.0)
-    bill = cost.bill(made.network, made.lines, by_id, wavelengths, pairs, found.routing, found.owned)
+    ever = [one for state in lits for one in wavelengths_of(made, state.counts)]
+    network = with_roadms(made.network, by_id, ever)
+    bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, found.routing, found.owned)
     return Design(
         scheme=made.network.policy.scheme,
         proof=proof(found.task, known, cost.total(bill), [one.counts for one in lits], pairs),

@@ -7,6 +7,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.few_routes import Lit, pick
+from dcplan.design.nodes import close_at, roadms_of
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.solver import relative_gap
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dcplan.design.few_routes import Lit, pick
     from dcplan.design.limits import Until
     from dcplan.design.program import Column
+    from dcplan.model.network import SiteId
 from dcplan.design.relight.master import Master
 
 LAST_S = 10.0
@@ -73,9 +75,30 @@ class Search:
 
     def price(self, bought: Sequence[float]) -> float:
         """What a purchase costs [thousand US$]."""
-        return sum(column.cost * value for column, value in zip(self.columns, bought, strict=True)) + sum(
-            old.cost * min(value, old.upper) for old, value in self.spared(bought)
+        return (
+            sum(column.cost * value for column, value in zip(self.columns, bought, strict=True))
+            + sum(old.cost * min(value, old.upper) for old, value in self.spared(bought))
+            + sum(self.master.pool.whole.columns[i].cost * value for i, value in self.at_ends(bought).items())
         )
+
+    def roadms(self, bought: Sequence[float]) -> frozenset[SiteId]:
+        """The sites with ROADMs."""
+        mine = self.master.bought
+        value = dict(zip(mine.columns, bought, strict=True))
+        return frozenset(site for site, i in mine.nodes.roadms.items() if value[i] > WHOLE)
+
+    def at_ends(self, bought: Sequence[float]) -> dict[int, float]:
+        """Lit pairs by what stands at their ends, as columns of the master."""
+        mine, problem = self.master.bought, self.task.problem
+        value, roadms = dict(zip(mine.columns, bought, strict=True)), self.roadms(bought)
+        found: dict[int, float] = {}
+        for fiber, pattern in mine.nodes.pairs:
+            here = roadms.intersection(problem.network.fibers[fiber].ends) == pattern
+            pairs = value[mine.pairs[fiber]] if here else 0.0
+            found[mine.nodes.pairs[fiber, pattern]] = pairs
+            if (old := mine.nodes.there.get((fiber, pattern))) is not None:
+                found[old] = min(pairs, problem.pairs_lit[fiber])
+        return found
 
     def spared(self, bought: Sequence[float]) -> Iterator[tuple[Column, float]]:
         """Of a purchase, what may be there already: the column of that, and how much is bought of it."""
@@ -151,8 +174,11 @@ def carries(task: Task, check: StateCheck, state: int, lit: Sequence[int]) -> bo
 
 
 def within(found: Search, state: int, lit: Sequence[int], bought: Sequence[float]) -> bool:
-    """Wavelengths of a state take no more transponders, modules and lit pairs than are bought."""
-    return all(need <= value + WHOLE for need, value in zip(_needed(found, state, lit), bought, strict=True))
+    """Wavelengths of a state take no more transponders, modules, lit pairs and ROADMs than are bought, and close so."""
+    if any(need > value + WHOLE for need, value in zip(_needed(found, state, lit), bought, strict=True)):
+        return False
+    roadms = found.roadms(bought)
+    return all(close_at(found.task.problem, j, roadms) for j, count in enumerate(lit) if count)
 
 
 def _needed(found: Search, state: int, lit: Sequence[int]) -> tuple[float, ...]:
@@ -164,7 +190,19 @@ def _needed(found: Search, state: int, lit: Sequence[int]) -> tuple[float, ...]:
     leased = {problem.circuit(problem.choices[j].lightpath) for j in priced}
     opened = [float(pairs[edge] > 0 if edge in bought.pairs else edge in leased) for edge in bought.opened]
     modules = [lit[j] for j in bought.modules]
-    return (*master.stood.taken(lit), *modules, *(pairs[fiber] for fiber in bought.pairs), *opened)
+    passed = roadms_of(problem, lit)
+    roadms = [float(site in passed) for site in bought.nodes.roadms]
+    return (*master.stood.taken(lit), *modules, *(pairs[fiber] for fiber in bought.pairs), *opened, *roadms)
+
+
+def all_there_is(found: Search, counts: Sequence[Sequence[int]]) -> list[float]:
+    """Everything that can be bought, and ROADMs where these wavelengths of the states pass."""
+    needed = [_needed(found, k, lit) for k, lit in enumerate(counts)]
+    first = len(found.columns) - len(found.master.bought.nodes.roadms)
+    return [
+        column.upper if at < first else max((need[at] for need in needed), default=0.0)
+        for at, column in enumerate(found.columns)
+    ]
 
 
 def _remember(found: Search, state: int, lit: tuple[int, ...]) -> tuple[int, ...]:
@@ -199,6 +237,8 @@ def warm(found: Search) -> list[float] | None:
         values[i] = value
         if (old := found.master.bought.spared.get(i)) is not None:
             values[old] = min(value, program.columns[old].upper)
+    for i, value in found.at_ends(found.bought).items():
+        values[i] = value
     for row in program.rows if found.task.problem.band.guard else ():
         if row.name.startswith("used"):
             width = next(i for i, value in row.terms.items() if value < 0)
@@ -209,9 +249,10 @@ def warm(found: Search) -> list[float] | None:
 def rescue(found: Search) -> None:
     """When time is up without an answer: what the relaxation buys, rounded up, enlarged state by state."""
     until = found.until.extended(LAST_S)
+    first = len(found.columns) - len(found.master.bought.nodes.roadms)  # a ROADM is added where a state needs it
     bought: tuple[float, ...] | None = tuple(
-        float(min(column.upper, ceil(value - WHOLE)))
-        for column, value in zip(found.columns, found.relaxed, strict=True)
+        float(min(column.upper, ceil(value - WHOLE))) if at < first else float(int(value + WHOLE))
+        for at, (column, value) in enumerate(zip(found.columns, found.relaxed, strict=True))
     )
     counts = []
     for k in range(states(found)):

@@ -16,6 +16,7 @@ from dcplan.design.relight.known import (
     LAST_S,
     NothingYetError,
     Search,
+    all_there_is,
     carries,
     enlarged,
     offer,
@@ -91,7 +92,7 @@ def search(
         return None
     if found.settled and _foreseen(found, [one.counts for one in found.master.projected]) and not _root(found):
         return None
-    _begun(found, [column.upper for column in found.columns], begin)
+    _begun(found, all_there_is(found, begin), begin)
     if before is not None and before.bought:
         _begun(found, before.bought, before.counts)
     if not _refine(found):
@@ -126,7 +127,7 @@ def _foreseen(found: Search, counts: Sequence[Sequence[float]]) -> bool:
     found.known.clear()
     bought, lit = found.bought, found.counts
     found.bought, found.counts, found.cost = None, (), inf
-    _begun(found, [column.upper for column in found.columns], found.begin)
+    _begun(found, all_there_is(found, found.begin), found.begin)
     if bought is not None:
         _begun(found, bought, lit)
     return True

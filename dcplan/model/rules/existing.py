@@ -127,6 +127,10 @@ def _no_circuit(network: Network, existing: Existing) -> Iterator[Fault]:
 
 def _no_spare(network: Network, existing: Existing) -> Iterator[Fault]:
     known = {**network.catalog.transponders, **network.catalog.appliances}
+    for i, site in enumerate(existing.roadms):
+        if site not in network.sites:
+            hint = did_you_mean(site, network.sites, "the names stand under `sites`")
+            yield FIBER, ("existing", "roadms", i), f"there is no site `{site}`", hint
     for site, parts in existing.transponders.items():
         at: Loc = ("existing", "transponders", site)
         if site not in network.sites:
