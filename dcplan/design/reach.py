@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.model.ending import ending_sites
-from dcplan.optics.lightpath import evaluate
+from dcplan.optics.ends import rated
 from dcplan.optics.limits import next_in_words
-from dcplan.optics.line import design_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +46,7 @@ def _where(stretch: Route) -> str:
 def _nearest(network: Network, path: Lightpath | None) -> str:
     if path is None:
         return ": it is no lightpath candidate (see policy.routes and policy.max_hops)"
-    (whole,) = evaluate(network, design_lines(network), [path.route])
+    _, (whole,) = rated(network, [path.route], frozenset(), whole=True)
     if not whole.budgets:
         return ": no allowed mode can run there"
     return f": over {path.length_km:,.0f} km the {next_in_words(whole)}"

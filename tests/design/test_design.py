@@ -250,7 +250,7 @@ def test_out_of_reach():
     found = run(net, [factory.demand(net, "x", "a", "b", 100)])
     assert isinstance(found, Infeasible)
     assert found.limit == "reach"
-    assert "no mode closes on s: over 1,500 km the nearest tx slow: OSNR, 6.7 dB short" in found.reason
+    assert "no mode closes on s: over 1,500 km the nearest tx slow: OSNR, 2.1 dB short" in found.reason
 
 
 def test_too_late():

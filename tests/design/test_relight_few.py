@@ -30,7 +30,7 @@ def planned(net, demands):
 @pytest.mark.parametrize(("gbps", "most"), [(900, 1), (1700, 1), (2500, 2)])
 def test_it_costs_what_the_whole_program_costs(gbps, most):
     """Split freely, 900 Gb/s are 800 on one wavelength and 100 beside other traffic, which takes a transponder less."""
-    net = factory.network("abc", FIBERS, {"scheme": "relight", "routes": 2}, modes=ONE)
+    net = factory.network("abc", FIBERS, {"scheme": "relight", "routes": 2}, modes=ONE, price=60_000.0)
     free = factory.demand(net, "x", "a", "b", gbps)
     demands = [replace(free, max_paths=most), factory.demand(net, "y", "b", "c", 500)]
     found = planned(net, demands)
