@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.api.optical import candidates
 from dcplan.design.circuits import lightpaths_of
-from dcplan.design.collective import traffic_by_cost
+from dcplan.design.collective.choice import traffic_by_cost
 from dcplan.design.engine import Options, least_usd
 from dcplan.design.limits import longest_s
 from dcplan.model.states import promised_states

@@ -54,12 +54,12 @@ def _program(
 
     from dcplan.design.audit import audit
     from dcplan.design.circuits import lightpaths_of
-    from dcplan.design.collective import traffic_by_cost
+    from dcplan.design.collective.choice import traffic_by_cost
     from dcplan.design.engine import Options, least_usd
     from dcplan.design.limits import longest_s
     from dcplan.design.problem import problem
-    from dcplan.design.program_text import lp_text, mps_text
     from dcplan.design.result import Infeasible
+    from dcplan.design.solver.text import lp_text, mps_text
     from dcplan.interop.exported import Exported
     from dcplan.model.states import promised_states
 

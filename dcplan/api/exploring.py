@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.api.assemble import in_words, rows_of
 from dcplan.assess.compare import compare
-from dcplan.design.at_rates import at_rates, options_at
+from dcplan.design.collective.at_rates import at_rates, options_at
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import job_plans
 from dcplan.diagnostics import did_you_mean

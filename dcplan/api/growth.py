@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.api.inherit import existing_of, having
 from dcplan.api.written import whole_in
-from dcplan.design.collective import kinds_in
+from dcplan.design.collective.choice import kinds_in
 from dcplan.design.result import Infeasible
 from dcplan.errors import SolverError, UsageError
 from dcplan.planfile import Earlier, Growth, PeriodCost, Plan

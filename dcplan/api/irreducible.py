@@ -20,9 +20,9 @@ from dcplan.api.relaxing import (
     without_targets,
 )
 from dcplan.design.engine import possible
-from dcplan.design.filter import conflict
 from dcplan.design.limits import now_s
 from dcplan.design.problem import whole_rate
+from dcplan.design.reasons.filter import conflict
 from dcplan.design.result import Change, Infeasible, Irreducible, Member
 from dcplan.design.traffic import job_traffic
 from dcplan.units import rate, significant

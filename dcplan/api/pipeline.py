@@ -52,7 +52,7 @@ def planned(
     from dcplan.api.written import in_plan
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
-    from dcplan.design.collective import collectives_of
+    from dcplan.design.collective.choice import collectives_of
     from dcplan.design.nodes import passed
 
     view = NetworkView(light.lightpaths, design)

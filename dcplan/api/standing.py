@@ -13,7 +13,7 @@ from dcplan.model.promises import asking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dcplan.design.fixed import Given
+    from dcplan.design.given.fixed import Given
     from dcplan.design.result import Infeasible
     from dcplan.model.network import Network
     from dcplan.optics.budget import Lightpath
@@ -48,12 +48,12 @@ def as_it_is(
     from dcplan.api.inherit import inherited
     from dcplan.api.pipeline import planned
     from dcplan.design.circuits import lightpaths_of
-    from dcplan.design.collective import kinds_in
-    from dcplan.design.fixed import as_it_is as routed
-    from dcplan.design.given import OBJECTIVES
+    from dcplan.design.collective.choice import kinds_in
+    from dcplan.design.collective.trees_on_lit import on_lit
+    from dcplan.design.given.fixed import as_it_is as routed
+    from dcplan.design.given.network import OBJECTIVES
     from dcplan.design.result import Infeasible
     from dcplan.design.traffic import traffic_of
-    from dcplan.design.trees_on_lit import on_lit
     from dcplan.model.states import promised_states
 
     if objective not in OBJECTIVES:

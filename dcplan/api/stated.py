@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def options_faults(network: Network, made: Plan) -> Iterator[str]:
     """Options of a plan that are not those of the topology, or are no numbers where they should be."""
-    from dcplan.design.given import OBJECTIVES
+    from dcplan.design.given.network import OBJECTIVES
 
     policy, said = network.policy, made.options
     if said.get("scheme") != policy.scheme or said.get("survive") != ", ".join(policy.survive):

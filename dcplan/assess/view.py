@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dcplan.design.fair import max_min
-from dcplan.design.solver import Linear
+from dcplan.design.routing.fair import max_min
+from dcplan.design.solver.solve import Linear
 from dcplan.model.states import HEALTHY
 from dcplan.training.step import Links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.program import Program
+    from dcplan.design.certificate.simplex import Simplex
     from dcplan.design.result import Demand, Design, Flow
-    from dcplan.design.simplex import Simplex
+    from dcplan.design.solver.program import Program
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Pair, Route
     from dcplan.model.states import State

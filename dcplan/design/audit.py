@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.conflict import Tried, explain
-from dcplan.design.cutting import Task, start, with_traffic
-from dcplan.design.few import Few, counted, write_in_few
+from dcplan.design.cuts.loop import Task, start, with_traffic
+from dcplan.design.few.program import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
-from dcplan.design.protection import protect
+from dcplan.design.reasons.conflict import Tried, explain
+from dcplan.design.reasons.words import asked_in_words, cut_in_words, words_of
 from dcplan.design.relight.answer import why_not
 from dcplan.design.relight.block import whole as write_all
 from dcplan.design.relight.search import search
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import size
-from dcplan.design.solver import require
-from dcplan.design.ways import ways_of
-from dcplan.design.words import asked_in_words, cut_in_words, words_of
+from dcplan.design.solver.solve import require
+from dcplan.design.ways.chains import ways_of
+from dcplan.design.ways.protection import protect
 from dcplan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from dcplan.design.engine import Options
     from dcplan.design.problem import Problem
-    from dcplan.design.program import Program
-    from dcplan.design.ways import Way, Ways
+    from dcplan.design.solver.program import Program
+    from dcplan.design.ways.chains import Way, Ways
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,37 +7,37 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
-from dcplan.design.binding import what_binds
-from dcplan.design.blocked import blocked
-from dcplan.design.carried import routed
-from dcplan.design.certify import certify
-from dcplan.design.conflict import Tried, explain, structural
-from dcplan.design.cutting import Task, cuts_of, root, start
-from dcplan.design.few_sizing import size_all
+from dcplan.design.certificate.prices import certify
+from dcplan.design.cuts.loop import Task, cuts_of, root, start
+from dcplan.design.few.sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
-from dcplan.design.listing import capped, counting, held, on_two_ways
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import Problem, problem
 from dcplan.design.proof import Known, proof
+from dcplan.design.reasons.binding import what_binds
+from dcplan.design.reasons.blocked import blocked
+from dcplan.design.reasons.conflict import Tried, explain, structural
 from dcplan.design.relight.answer import Fixed
 from dcplan.design.relight.design import relit
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.routing import too_late
-from dcplan.design.solver import require
-from dcplan.design.spectrum import Misfit, assign, used_slots
+from dcplan.design.routing.carried import routed
+from dcplan.design.routing.states import too_late
+from dcplan.design.solver.solve import require
+from dcplan.design.spectrum.place import Misfit, assign, used_slots
 from dcplan.design.verify import verify
+from dcplan.design.ways.listing import capped, counting, held, on_two_ways
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dcplan.design.cutting import Held, Loop
+    from dcplan.design.cuts.loop import Held, Loop
     from dcplan.design.problem import Choice
     from dcplan.design.result import Channel, Demand, Routing
     from dcplan.design.sizing import Sized
-    from dcplan.design.ways import Ways
+    from dcplan.design.ways.chains import Ways
     from dcplan.model.network import FiberId, Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line

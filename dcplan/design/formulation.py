@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
-from dcplan.design.holes import holes
 from dcplan.design.nodes import Nodes, buy_nodes, idle, passing
 from dcplan.design.problem import Hop, Problem, rate
-from dcplan.design.program import Program
-from dcplan.design.ways import nested
+from dcplan.design.solver.program import Program
+from dcplan.design.spectrum.holes import holes
+from dcplan.design.ways.chains import nested
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.result import Demand
-    from dcplan.design.ways import Way
+    from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId, Pair, SiteId
 
 USD = 1e-3
@@ -288,7 +288,7 @@ def whole(
     `ways` lists the admissible ways of demands under a latency limit and of those on two ways. The engine solves the
     same model with the traffic of the others projected out (see `sizing`); tests compare both.
     """
-    from dcplan.design.protection import protect  # it is written in terms of this module
+    from dcplan.design.ways.protection import protect  # it is written in terms of this module
 
     program, bought = master(problem, whole_slots(problem))
     limited = ways or {}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.check import UncheckedError
-from dcplan.design.cutting import separate, whole
-from dcplan.design.direct import solve_again
+from dcplan.design.cuts.loop import separate, whole
 from dcplan.design.formulation import TBPS
-from dcplan.design.program import Program, Row
+from dcplan.design.routing.check import UncheckedError
+from dcplan.design.solver.direct import solve_again
+from dcplan.design.solver.program import Program, Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dcplan.design.cutting import Loop
+    from dcplan.design.cuts.loop import Loop
 
 NODES = 200
 """Branch-and-bound nodes of each program solved here: they only serve to find purchases."""

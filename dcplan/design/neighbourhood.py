@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.check import UncheckedError
-from dcplan.design.cutting import cost, separate, whole
-from dcplan.design.direct import solve_again
-from dcplan.design.program import Program
+from dcplan.design.cuts.loop import cost, separate, whole
+from dcplan.design.routing.check import UncheckedError
+from dcplan.design.solver.direct import solve_again
+from dcplan.design.solver.program import Program
 
 if TYPE_CHECKING:
-    from dcplan.design.cutting import Loop
+    from dcplan.design.cuts.loop import Loop
 
 SITES = 8
 """Of a neighbourhood."""

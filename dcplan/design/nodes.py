@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Problem
-    from dcplan.design.program import Program
     from dcplan.design.result import Design, Wavelengths
+    from dcplan.design.solver.program import Program
     from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.ends import Ends

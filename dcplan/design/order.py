@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.formulation import Bought
-    from dcplan.design.program import Program
-    from dcplan.design.ways import Way
+    from dcplan.design.solver.program import Program
+    from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.design.result import Proof
-from dcplan.design.solver import relative_gap, version
-from dcplan.design.spectrum import placement
+from dcplan.design.solver.solve import relative_gap, version
+from dcplan.design.spectrum.place import placement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.model.network import FiberId
 
 ROUNDING = 1e-9

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from dcplan.design.arrays import Arrays
     from dcplan.design.problem import Hop, Problem
-    from dcplan.design.ways import Way
+    from dcplan.design.ways.chains import Way
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from dcplan.design.certificate import Certificate
+from dcplan.design.certificate.record import Certificate
 from dcplan.model.grid import Band
 from dcplan.model.network import FiberId, Pair
 from dcplan.training.across.packing import Packing

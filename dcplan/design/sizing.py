@@ -11,23 +11,23 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.check import UncheckedError
-from dcplan.design.cutting import Loop, Task, cost, root, separate, start, whole, with_traffic
-from dcplan.design.direct import solve_again
+from dcplan.design.cuts.loop import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
 from dcplan.design.neighbourhood import improved
-from dcplan.design.program import Program, Row
-from dcplan.design.reserve import with_routing
-from dcplan.design.solver import Solved, relative_gap
+from dcplan.design.routing.check import UncheckedError
+from dcplan.design.routing.reserve import with_routing
+from dcplan.design.solver.direct import solve_again
+from dcplan.design.solver.program import Program, Row
+from dcplan.design.solver.solve import Solved, relative_gap
 from dcplan.errors import SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cutting import Held
+    from dcplan.design.cuts.loop import Held
     from dcplan.design.limits import Limits
-    from dcplan.design.ways import Way
+    from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
 LOOSE_GAP = 0.01

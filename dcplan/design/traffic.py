@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import state_latency_ms
 from dcplan.design.choosing import TIE, Option, choose, option_of, within
-from dcplan.design.parts import parted
 from dcplan.design.promised import Promises
+from dcplan.design.reasons.parts import parted
 from dcplan.design.result import Demand, Infeasible
 from dcplan.model.graph import STRETCH
 from dcplan.model.network import pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dcplan.design.certificate import COUPLES, PAIRS, TRAFFIC
+from dcplan.design.certificate.record import COUPLES, PAIRS, TRAFFIC
 from dcplan.model.states import HEALTHY
 from dcplan.report.sheet import Cell, Table, number_column, say, text_column, whole
 from dcplan.units import rate
@@ -13,7 +13,7 @@ from dcplan.units import rate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dcplan.design.certificate import StateCut, Term
+    from dcplan.design.certificate.record import StateCut, Term
     from dcplan.planfile import Plan
     from dcplan.report.sheet import Row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING
 
-from dcplan.design.given import WHOLE
+from dcplan.design.given.network import WHOLE
 from dcplan.report.sheet import (
     Cell,
     Fact,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dcplan.api.standing import AsItIs
-    from dcplan.design.given import GivenState
-    from dcplan.design.helps import Addition, Tight
+    from dcplan.design.given.helps import Addition, Tight
+    from dcplan.design.given.network import GivenState
     from dcplan.report.sheet import Row
 
 MOST_TIGHT = 12

@@ -10,8 +10,8 @@ import pytest
 from dcplan import api
 from dcplan.assess.view import NetworkView
 from dcplan.design.circuits import lightpaths_of
-from dcplan.design.program import Program
-from dcplan.design.solver import Linear
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear
 from dcplan.model.states import HEALTHY
 from dcplan.planfile import Plan
 

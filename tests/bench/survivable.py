@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from dcplan import api
 from dcplan.design.circuits import lightpaths_of
-from dcplan.design.cutting import Task
+from dcplan.design.cuts.loop import Task
 from dcplan.design.formulation import USD, whole, whole_slots
 from dcplan.design.limits import Limits, Until, now_s
 from dcplan.design.problem import problem
 from dcplan.design.sizing import size
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.traffic import fixed_demands
 from dcplan.model.states import promised_states
 

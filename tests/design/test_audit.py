@@ -13,9 +13,9 @@ from dcplan.design.audit import audit
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
 from dcplan.design.problem import problem
-from dcplan.design.program import Program
-from dcplan.design.program_text import lp_text, mps_text
 from dcplan.design.result import Infeasible
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.text import lp_text, mps_text
 from dcplan.errors import SolverError, UsageError
 from dcplan.model.states import promised_states
 from tests.design import factory

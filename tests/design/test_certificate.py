@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dcplan.design import book as arithmetic
-from dcplan.design import listing
-from dcplan.design.certificate import COUPLES, TRAFFIC, Certificate, Flawed, StateCut, Term
+from dcplan.design.certificate import book as arithmetic
+from dcplan.design.certificate.reckon import differences, reckon
+from dcplan.design.certificate.record import COUPLES, TRAFFIC, Certificate, Flawed, StateCut, Term
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
 from dcplan.design.problem import problem
-from dcplan.design.reckon import differences, reckon
 from dcplan.design.result import Design
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways import listing
+from dcplan.design.ways.chains import ways_of
 from dcplan.model.existing import Existing
 from dcplan.model.network import Network
 from dcplan.model.states import promised_states

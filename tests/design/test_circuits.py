@@ -15,7 +15,7 @@ from dcplan.design.formulation import whole
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.traffic import fixed_demands
 from dcplan.model.network import Network
 from dcplan.model.schema import Topology

@@ -11,7 +11,7 @@ import pytest
 from dcplan import api
 from dcplan.api.standing import as_it_is
 from dcplan.cli.app import run
-from dcplan.design.collective import traffic_by_cost
+from dcplan.design.collective.choice import traffic_by_cost
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import traffic_of
 from dcplan.model.states import promised_states

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.design.arrays import arrays
-from dcplan.design.bonds import bonds, members, neighbours, parts, small
-from dcplan.design.check import StateCheck
-from dcplan.design.cuts import terms_of
-from dcplan.design.cutting import Task, root, start
+from dcplan.design.cuts.bonds import bonds, members, neighbours, parts, small
+from dcplan.design.cuts.inequality import terms_of
+from dcplan.design.cuts.loop import Task, root, start
+from dcplan.design.cuts.rounding import derived, roundings, summed
 from dcplan.design.distances import between_all, direct, walks
 from dcplan.design.formulation import TBPS, route, whole_slots
 from dcplan.design.limits import Until
 from dcplan.design.problem import rate
-from dcplan.design.program import Program
-from dcplan.design.rounding import derived, roundings, summed
-from dcplan.design.solver import Linear
-from dcplan.design.ways import ways_of
+from dcplan.design.routing.check import StateCheck
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear
+from dcplan.design.ways.chains import ways_of
 from tests.design import instances
 
 MANY = settings(max_examples=150, deadline=None, derandomize=True)

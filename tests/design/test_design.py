@@ -14,10 +14,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dcplan.design import cost
-from dcplan.design.couples import received_gbps
 from dcplan.design.engine import Options, design
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.verify import verify
+from dcplan.design.ways.couples import received_gbps
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states
 from tests.design import factory

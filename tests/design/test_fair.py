@@ -7,10 +7,10 @@ from math import inf
 
 import pytest
 
-from dcplan.design.fair import max_min
-from dcplan.design.program import Program
-from dcplan.design.simplex import Simplex
-from dcplan.design.solver import Linear
+from dcplan.design.certificate.simplex import Simplex
+from dcplan.design.routing.fair import max_min
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear
 from dcplan.model.states import HEALTHY, State
 from tests.design import factory
 from tests.design.test_pieces import waves

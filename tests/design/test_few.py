@@ -9,11 +9,11 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import ways
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.verify import verify
+from dcplan.design.ways import chains as ways
 from dcplan.errors import SolverError
 from dcplan.model.network import Route
 from dcplan.model.states import promised_states

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design.filter import conflict
+from dcplan.design.reasons.filter import conflict
 
 THINGS = "abcdefghij"
 conflicts = st.lists(st.frozensets(st.sampled_from(THINGS), min_size=1, max_size=4), min_size=1, max_size=4)

@@ -10,20 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import listing, ways
 from dcplan.design.circuits import lightpaths_of
-from dcplan.design.cutting import Task, root, start
-from dcplan.design.disjoint import cheapest_couple
+from dcplan.design.cuts.loop import Task, root, start
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
-from dcplan.design.generation import generated
 from dcplan.design.limits import Until
-from dcplan.design.mesh import mesh
 from dcplan.design.problem import problem
-from dcplan.design.protection import risk
 from dcplan.design.result import Infeasible
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways import chains as ways
+from dcplan.design.ways import listing
+from dcplan.design.ways.chains import ways_of
+from dcplan.design.ways.disjoint import cheapest_couple
+from dcplan.design.ways.generation import generated
+from dcplan.design.ways.mesh import mesh
+from dcplan.design.ways.protection import risk
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_circuits import network

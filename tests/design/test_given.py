@@ -9,9 +9,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dcplan.design.concurrent import Asked, concurrent, quickest
-from dcplan.design.fixed import as_it_is
-from dcplan.design.labels import Arc, near_of, within
+from dcplan.design.given.concurrent import Asked, concurrent, quickest
+from dcplan.design.given.fixed import as_it_is
+from dcplan.design.ways.labels import Arc, near_of, within
 from dcplan.errors import UsageError
 from dcplan.model.states import promised_states
 from tests.design import factory

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcplan.design.cutting import Task, plain, root, start
+from dcplan.design.cuts.halves import halves
+from dcplan.design.cuts.loop import Task, plain, root, start
+from dcplan.design.cuts.rounding import derived
 from dcplan.design.formulation import USD, whole, whole_slots
-from dcplan.design.halves import halves
 from dcplan.design.limits import Limits, Until
-from dcplan.design.rounding import derived
+from dcplan.design.reasons.words import cut_in_words
 from dcplan.design.sizing import size
-from dcplan.design.solver import solve
-from dcplan.design.words import cut_in_words
+from dcplan.design.solver.solve import solve
 from tests.design import instances
 from tests.design.test_cuts import SOME, problems, shortage, value_of
 

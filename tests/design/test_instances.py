@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.design.cutting import Task
+from dcplan.design.cuts.loop import Task
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Stop, Until, now_s
 from dcplan.design.sizing import size

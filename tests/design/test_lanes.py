@@ -10,10 +10,12 @@ import time
 import pytest
 
 from dcplan import api
-from dcplan.design import check, engine, routing
-from dcplan.design import lanes as lanes_of
-from dcplan.design.check import StateCheck, UncheckedError
-from dcplan.design.lanes import side_by_side
+from dcplan.design import engine
+from dcplan.design.routing import check
+from dcplan.design.routing import lanes as lanes_of
+from dcplan.design.routing import states as routing
+from dcplan.design.routing.check import StateCheck, UncheckedError
+from dcplan.design.routing.lanes import side_by_side
 from dcplan.errors import SolverError
 from dcplan.planfile import dumps
 from tests.cli.test_progress import lumpy

@@ -10,15 +10,16 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dcplan.catalog.parts import Mode, Transponder
-from dcplan.design import cutting, ways
+from dcplan.design.cuts import loop as cutting
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.verify import slowest_ridden, verify
-from dcplan.design.ways import slowest, ways_of
+from dcplan.design.ways import chains as ways
+from dcplan.design.ways.chains import slowest, ways_of
 from dcplan.model.states import promised_states
 from tests.design import brute, factory
 

@@ -11,9 +11,9 @@ from dcplan.design.formulation import USD, whole
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.traffic import fixed_demands
-from dcplan.design.ways import ways_of
+from dcplan.design.ways.chains import ways_of
 from dcplan.model.states import promised_states
 from tests.design import factory
 

@@ -7,8 +7,9 @@ import random
 import numpy as np  # noqa: TID253
 import pytest
 
-from dcplan.design import shores, sizing
-from dcplan.design.cutting import Task, cost, root, start
+from dcplan.design import sizing
+from dcplan.design.cuts import shores
+from dcplan.design.cuts.loop import Task, cost, root, start
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Stop, Until, now_s
 from dcplan.design.neighbourhood import SITES, improved

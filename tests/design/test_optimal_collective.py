@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.design.optimal_collective import EVERY_TREE, MOST_PACKINGS, packings
+from dcplan.design.collective.optimal import EVERY_TREE, MOST_PACKINGS, packings
 from dcplan.model.network import pair
 from dcplan.training.across.packing import Packing, among, faults, rooted, shares, trips
 from dcplan.training.across.patterns import KINDS, Collective, as_trees, pattern

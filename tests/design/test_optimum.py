@@ -6,14 +6,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import listing
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
-from dcplan.design.ways import ways_of
+from dcplan.design.solver.solve import solve
+from dcplan.design.ways import listing
+from dcplan.design.ways.chains import ways_of
 from dcplan.model.states import promised_states
 from tests.design import brute, factory
 

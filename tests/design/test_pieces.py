@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.design import cost
-from dcplan.design.couples import _couples
-from dcplan.design.fair import max_min
 from dcplan.design.problem import problem
 from dcplan.design.result import Wavelengths
-from dcplan.design.spectrum import Misfit, assign, used_slots
+from dcplan.design.routing.fair import max_min
+from dcplan.design.spectrum.place import Misfit, assign, used_slots
+from dcplan.design.ways.couples import _couples
 from dcplan.model.states import HEALTHY, State, promised_states
 from tests.design import factory
 

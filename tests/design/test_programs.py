@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.design import solver
-from dcplan.design.cuts import pair_capacity_gbps
+from dcplan.design.cuts.inequality import pair_capacity_gbps
 from dcplan.design.formulation import buy, opening, spectrum, whole, whole_slots
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
-from dcplan.design.program import Program
-from dcplan.design.program_text import lp_text
-from dcplan.design.protection import protect
-from dcplan.design.solver import Linear, available, relative_gap, solve
-from dcplan.design.ways import ways_of
+from dcplan.design.solver import solve as solver
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear, available, relative_gap, solve
+from dcplan.design.solver.text import lp_text
+from dcplan.design.ways.chains import ways_of
+from dcplan.design.ways.protection import protect
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states
 from tests.design import factory

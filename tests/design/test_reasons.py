@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design.cutting import Task
+from dcplan.design.cuts.loop import Task
 from dcplan.design.formulation import whole, whole_slots
 from dcplan.design.limits import Until
-from dcplan.design.overfull import densest, overfull
 from dcplan.design.problem import problem
-from dcplan.design.solver import Linear
+from dcplan.design.reasons.overfull import densest, overfull
+from dcplan.design.solver.solve import Linear
 from dcplan.model.states import promised_states
 from tests.design import factory
 

@@ -15,9 +15,9 @@ from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.relight.block import whole
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways.chains import ways_of
 from dcplan.model.existing import Existing, ExistingFiber, ExistingWavelengths
 from dcplan.model.states import promised_states
 from tests.design import brute_relight, factory

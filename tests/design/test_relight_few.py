@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from dcplan.design.engine import Options, design
-from dcplan.design.few import Few, counted
+from dcplan.design.few.program import Few, counted
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits
 from dcplan.design.problem import problem
 from dcplan.design.relight.block import whole
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver import solve
+from dcplan.design.solver.solve import solve
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways.chains import ways_of
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_optimum import BAND, ONE

@@ -8,19 +8,19 @@ from math import inf
 import pytest
 
 from dcplan.design import engine
-from dcplan.design.cutting import Task
+from dcplan.design.cuts.loop import Task
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits, Until, now_s
-from dcplan.design.listing import held
 from dcplan.design.problem import problem
-from dcplan.design.program import Program
 from dcplan.design.relight import answer, known, search
 from dcplan.design.relight.block import whole
 from dcplan.design.relight.master import start
 from dcplan.design.relight.projected import Wanted
 from dcplan.design.result import Design
-from dcplan.design.solver import solve
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import solve
+from dcplan.design.ways.listing import held
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_relight import ring

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dcplan import api
-from dcplan.design import engine, reserve, routing, sizing
+from dcplan.design import engine, sizing
 from dcplan.design.limits import Until, now_s
+from dcplan.design.routing import reserve
+from dcplan.design.routing import states as routing
 from tests.cli.test_progress import lumpy
 
 

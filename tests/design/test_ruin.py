@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import few_sizing, listing
 from dcplan.design.circuits import lightpaths_of
 from dcplan.design.engine import Options, design
+from dcplan.design.few import sizing as few_sizing
 from dcplan.design.limits import Until
-from dcplan.design.loads import Loads, Steps, steps
-from dcplan.design.mesh import mesh
 from dcplan.design.problem import problem, whole_rate
-from dcplan.design.protection import risk
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.ruin import couples_for_whole
 from dcplan.design.verify import verify
-from dcplan.design.ways import ways_of
+from dcplan.design.ways import listing
+from dcplan.design.ways.chains import ways_of
+from dcplan.design.ways.loads import Loads, Steps, steps
+from dcplan.design.ways.mesh import mesh
+from dcplan.design.ways.protection import risk
+from dcplan.design.ways.ruin import couples_for_whole
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_circuits import network

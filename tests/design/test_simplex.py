@@ -7,9 +7,9 @@ from math import inf
 
 import pytest
 
-from dcplan.design.program import Program
-from dcplan.design.simplex import Simplex
-from dcplan.design.solver import Linear
+from dcplan.design.certificate.simplex import Simplex
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear
 
 
 def some_program(chance):

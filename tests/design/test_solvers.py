@@ -12,12 +12,12 @@ import time
 
 import pytest
 
-from dcplan.design.backends import BACKENDS, quiet, run_highs
 from dcplan.design.engine import Options, design
 from dcplan.design.limits import Limits, Stop, Until, interruptible
-from dcplan.design.program import Program
-from dcplan.design.solver import available, solve
-from dcplan.design.whole_numbers import in_whole_numbers
+from dcplan.design.solver.backends import BACKENDS, quiet, run_highs
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import available, solve
+from dcplan.design.solver.whole_numbers import in_whole_numbers
 from dcplan.errors import SolverError
 from dcplan.model.states import promised_states
 from tests.design import factory
@@ -244,7 +244,7 @@ def test_broken_solver_is_said(monkeypatch):
 
 SILENT = """
 from dcplan.design.limits import Limits
-from dcplan.design.solver import Linear, available, solve
+from dcplan.design.solver.solve import Linear, available, solve
 from tests.design.test_programs import knapsack
 program = knapsack(8)
 Linear(program).solve()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dcplan.design.engine import Options, design
 from dcplan.design.problem import problem
 from dcplan.design.result import Infeasible
-from dcplan.design.spectrum import Misfit, assign, least_pairs
+from dcplan.design.spectrum.place import Misfit, assign, least_pairs
 from dcplan.design.verify import verify
 from dcplan.model import grid
 from dcplan.model.states import promised_states

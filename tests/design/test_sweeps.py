@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import shores
-from dcplan.design.cutting import Task, start
+from dcplan.design.cuts import shores
+from dcplan.design.cuts.explore import explored
+from dcplan.design.cuts.loop import Task, start
+from dcplan.design.cuts.sweeps import swept
 from dcplan.design.distances import between_all
-from dcplan.design.explore import explored
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Until
-from dcplan.design.sweeps import swept
 from tests.design import instances
 
 MANY = settings(max_examples=150, deadline=None, derandomize=True)

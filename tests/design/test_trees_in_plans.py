@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dcplan import api
 from dcplan.cli.app import run
-from dcplan.design.at_rates import at_rates
-from dcplan.design.collective import traffic_by_cost
+from dcplan.design.collective.at_rates import at_rates
+from dcplan.design.collective.choice import traffic_by_cost
 from dcplan.design.traffic import job_plans
 from dcplan.model.states import promised_states
 from dcplan.planfile import Plan, dumps, loads

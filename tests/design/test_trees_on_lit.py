@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dcplan.api.standing import as_it_is
 from dcplan.cli.app import run
-from dcplan.design.concurrent import Asked, concurrent
-from dcplan.design.labels import Arc
-from dcplan.design.trees_on_lit import trees_on
+from dcplan.design.collective.trees_on_lit import trees_on
+from dcplan.design.given.concurrent import Asked, concurrent
+from dcplan.design.ways.labels import Arc
 from dcplan.model.network import pair
 from dcplan.training.across.packing import faults, shares
 from dcplan.training.across.patterns import KINDS, Collective, pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.design import later
+from dcplan.design.reasons import later
 from dcplan.units import money
 from tests.design import factory
 from tests.design.test_existing import as_existing, having, solved

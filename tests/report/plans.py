@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.assess.result import Assessment, JobInState, StateResult
-from dcplan.design.certificate import (
+from dcplan.design.certificate.record import (
     COUPLES,
     PAIRS,
     TRAFFIC,

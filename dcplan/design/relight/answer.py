@@ -6,30 +6,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dcplan.design.conflict import Tried, explain
-from dcplan.design.few import NOBODY
-from dcplan.design.few_reason import too_few
-from dcplan.design.few_routes import Lit as LitInState
-from dcplan.design.few_routes import picks
+from dcplan.design.few.program import NOBODY
+from dcplan.design.few.reason import too_few
+from dcplan.design.few.routes import Lit as LitInState
+from dcplan.design.few.routes import picks
 from dcplan.design.formulation import whole_slots
+from dcplan.design.reasons.conflict import Tried, explain
 from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
 from dcplan.design.relight.known import NothingYetError
 from dcplan.design.relight.search import Found, search
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
 from dcplan.design.result import Owned
-from dcplan.design.routing import route_states, too_late
+from dcplan.design.routing.states import route_states, too_late
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
     from dcplan.design.relight.master import Master
     from dcplan.design.result import Channel, Infeasible, Routing
-    from dcplan.design.routing import Routes
-    from dcplan.design.ways import Way
+    from dcplan.design.routing.states import Routes
+    from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
 REPAIRS = 40

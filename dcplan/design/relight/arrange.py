@@ -6,17 +6,17 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.check import StateCheck
 from dcplan.design.relight.known import carries
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
-from dcplan.design.spectrum import Misfit, assign, used_slots
+from dcplan.design.routing.check import StateCheck
+from dcplan.design.spectrum.place import Misfit, assign, used_slots
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
     from dcplan.design.relight.search import Found
     from dcplan.design.result import Channel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.design.binding import full_pairs
 from dcplan.design.formulation import TBPS, USD, whole_slots
 from dcplan.design.nodes import pair_usd, roadms_of
 from dcplan.design.problem import rate, whole_rate
+from dcplan.design.reasons.binding import full_pairs
 from dcplan.design.relight.master import separate, start
 from dcplan.design.result import Binding
-from dcplan.design.spectrum import used_slots
+from dcplan.design.spectrum.place import used_slots
 from dcplan.units import money
 from dcplan.units import rate as in_words
 

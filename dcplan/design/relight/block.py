@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.design.few import NOBODY, Few, write_in_few
+from dcplan.design.few.program import NOBODY, Few, write_in_few
 from dcplan.design.formulation import USD, Bought, buy_fibers, leasing, opening, spectrum
-from dcplan.design.holes import holes
-from dcplan.design.program import Program
 from dcplan.design.relight.stock import Stock, stock
+from dcplan.design.solver.program import Program
+from dcplan.design.spectrum.holes import holes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.nodes import Nodes
     from dcplan.design.problem import Problem
-    from dcplan.design.ways import Way
+    from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
 

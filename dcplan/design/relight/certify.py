@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.design.book import book
-from dcplan.design.certificate import WAVELENGTHS, StateCut, Term
-from dcplan.design.certify import nine, priced, state_cut
-from dcplan.design.program import Program
+from dcplan.design.certificate.book import book
+from dcplan.design.certificate.prices import nine, priced, state_cut
+from dcplan.design.certificate.record import WAVELENGTHS, StateCut, Term
 from dcplan.design.relight.shores import Asked
+from dcplan.design.solver.program import Program
 
 if TYPE_CHECKING:
-    from dcplan.design.certificate import Certificate
+    from dcplan.design.certificate.record import Certificate
+    from dcplan.design.cuts.rounding import Divisors
     from dcplan.design.problem import Problem
     from dcplan.design.relight.master import Master
-    from dcplan.design.rounding import Divisors
 
 
 def certify(master: Master) -> Certificate | None:

@@ -16,7 +16,7 @@ from dcplan.design.result import Design, Infeasible, Relit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
     from dcplan.design.relight.answer import Fixed
     from dcplan.design.relight.arrange import Lit

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.few_routes import Lit, pick
+from dcplan.design.few.routes import Lit, pick
 from dcplan.design.nodes import close_at, roadms_of
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.state import StateProgram
-from dcplan.design.solver import relative_gap
-from dcplan.design.spectrum import least_pairs
+from dcplan.design.solver.solve import relative_gap
+from dcplan.design.spectrum.place import least_pairs
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from dcplan.design.check import StateCheck
-    from dcplan.design.cutting import Task
-    from dcplan.design.few_routes import Lit, pick
+    from dcplan.design.cuts.loop import Task
+    from dcplan.design.few.routes import Lit, pick
     from dcplan.design.limits import Until
-    from dcplan.design.program import Column
+    from dcplan.design.routing.check import StateCheck
+    from dcplan.design.solver.program import Column
     from dcplan.model.network import SiteId
 from dcplan.design.relight.master import Master
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.check import StateCheck
-from dcplan.design.cutting import Task
-from dcplan.design.few import write_in_few
+from dcplan.design.cuts.loop import Task
+from dcplan.design.few.program import write_in_few
 from dcplan.design.formulation import whole_slots
 from dcplan.design.order import in_file_order, twins
-from dcplan.design.program import Program
 from dcplan.design.relight.block import Purchase, columns_of, light, purchase
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.projected import LOOKED_AT, Projected, Wanted, metrics
 from dcplan.design.relight.shores import Asked, Shores
 from dcplan.design.relight.stock import Stock, stock
+from dcplan.design.routing.check import StateCheck
+from dcplan.design.solver.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
-from dcplan.design.program import Program
-from dcplan.design.rounding import Divisors, derived, roundings
-from dcplan.design.solver import Linear
+from dcplan.design.cuts.rounding import Divisors, derived, roundings
+from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

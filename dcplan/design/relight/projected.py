@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.cuts import terms_of
-from dcplan.design.program import Program
+from dcplan.design.cuts.inequality import terms_of
 from dcplan.design.relight.block import light, things
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.shores import Asked
+from dcplan.design.solver.program import Program
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.check import StateCheck
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Problem
     from dcplan.design.relight.shores import Shores
+    from dcplan.design.routing.check import StateCheck
     from dcplan.model.network import FiberId
 
 LOOKED_AT = 24

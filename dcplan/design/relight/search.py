@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from dcplan.design.direct import solve_again
 from dcplan.design.formulation import USD
 from dcplan.design.relight.known import (
     LAST_S,
@@ -26,13 +25,14 @@ from dcplan.design.relight.known import (
     within,
 )
 from dcplan.design.relight.master import Master, again, separate, start, write
-from dcplan.design.solver import relative_gap
+from dcplan.design.solver.direct import solve_again
+from dcplan.design.solver.solve import relative_gap
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.model.network import FiberId
 
 ROOT_ROUNDS = 200

@@ -12,15 +12,15 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import arrays
-from dcplan.design.certificate import PAIRS, TRANSPONDERS, WAVELENGTHS
+from dcplan.design.certificate.record import PAIRS, TRANSPONDERS, WAVELENGTHS
+from dcplan.design.cuts.shores import ShoreCuts
 from dcplan.design.formulation import TBPS
 from dcplan.design.problem import rate
-from dcplan.design.shores import ShoreCuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dcplan.design.cuts import Cut
+    from dcplan.design.cuts.inequality import Cut
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Problem
     from dcplan.design.relight.block import Purchase

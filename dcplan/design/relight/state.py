@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.direct import solve_again
-from dcplan.design.few import write_in_few
-from dcplan.design.program import Program
+from dcplan.design.few.program import write_in_few
 from dcplan.design.relight.block import light, purchase
+from dcplan.design.solver.direct import solve_again
+from dcplan.design.solver.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cutting import Task
+    from dcplan.design.cuts.loop import Task
     from dcplan.design.limits import Limits, Until
     from dcplan.design.relight.stock import Stock
     from dcplan.model.network import FiberId

@@ -5,7 +5,7 @@ each direction. A whole packing has Σ w = 1. Direct exchange is n stars of 1/n,
 what these need on links, trees do too, and never wait longer.
 The least time on links of rates r is S / min over partitions of the sites into k parts of r(between parts) / (k−1): no
 sum among k parties takes fewer than 2 (k−1) S bytes (Patarasuk and Yuan 2009), and trees reach it (Tutte 1961,
-Nash-Williams 1961). `design.optimal_collective` finds them.
+Nash-Williams 1961). `design.collective.optimal` finds them.
 """
 
 from __future__ import annotations

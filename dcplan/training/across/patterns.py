@@ -108,7 +108,7 @@ def _pattern(collective: Collective, sites: tuple[SiteId, ...]) -> Pattern:
 
 def _trees(collective: Collective, sites: tuple[SiteId, ...], latency_ms: Mapping[Pair, float]) -> Pattern:
     if len(sites) > 2 and not collective.packing:
-        raise ValueError("an optimal collective needs its trees: see design.optimal_collective")
+        raise ValueError("an optimal collective needs its trees: see design.collective.optimal")
     packing = among(collective.packing, sites) if len(sites) > 2 else (rooted([pair(*sites)], latency_ms),)
     return Pattern(OPTIMAL, sites, shares(packing), trips(packing), packing)
 

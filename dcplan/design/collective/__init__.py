@@ -1,0 +1,1 @@
+"""How the sites of a job sum gradients: patterns compared, trees packed, on rates and on what is lit."""

@@ -1,0 +1,1 @@
+"""Inequalities that every design keeps: found, rounded, and the cut loop that adds them."""

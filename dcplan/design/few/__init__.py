@@ -1,0 +1,1 @@
+"""Demands that may take few routes at a time."""

@@ -1,0 +1,1 @@
+"""Programs and those who solve them: the only room that knows PuLP and HiGHS."""

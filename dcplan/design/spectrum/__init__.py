@@ -1,0 +1,1 @@
+"""Channels in the spectrum of lit pairs."""
