@@ -82,7 +82,7 @@ def test_cost_grows_with_what_is_asked():
     assert none.cost_usd <= reroute.cost_usd * (1 + 1e-4)
     assert reroute.cost_usd <= both.cost_usd * (1 + 1e-4)
     assert all(found.proof.status == "optimal" for found in (none, reroute, both))
-    more = [run(mesh(), traffic(mesh(), scale)) for scale in (0.5, 1.0, 1.6)]
+    more = [run(mesh(), traffic(mesh(), 0.5)), reroute, run(mesh(), traffic(mesh(), 1.6))]
     for less, greater in pairwise(more):
         assert less.cost_usd <= greater.cost_usd * (1 + 1e-4)
 

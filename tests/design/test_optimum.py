@@ -151,7 +151,7 @@ def meshes(draw):
     return names, fibers, asked, draw(st.sampled_from([["any-fiber"], ["any-fiber", "any-shared-risk", "any-site"]]))
 
 
-@settings(FEW, max_examples=5)
+@settings(FEW, max_examples=3)
 @given(meshes())
 def test_projection_costs_what_the_whole_program_costs(case):
     names, fibers, asked, survive = case

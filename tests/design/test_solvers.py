@@ -272,7 +272,7 @@ def topologies():
         factory.network(
             ["a", "b", "c", "d", "e"],
             star,
-            policy={"survive": ["any-fiber", "any-site"]},
+            policy={"survive": ["any-fiber", "any-site"], "routes": 2},
             gear={"band_start_thz": 191.3, "band_end_thz": 191.9},
         ),
         [("a", "c", 1100), ("e", "b", 700), ("d", "c", 450)],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dcplan.training.across.split import cuts, microbatches, of_batch
 
-quiet = settings(derandomize=True, deadline=None, max_examples=120)
+quiet = settings(derandomize=True, deadline=None, max_examples=60)
 TIME = st.sampled_from((0.5, 1.0, 1.3, 2.0)) | st.floats(0.3, 4)
 
 
