@@ -51,8 +51,8 @@ def test_a_search_over_every_choice(case: Case) -> None:
 
 
 @pytest.mark.accept
-def test_every_plan_priced() -> None:
-    """Without the bounds that spare a search most prices."""
+def test_one_evaluation_in_a_search() -> None:
+    """A hundred times less than what Calculon took, for every plan that can run: without the bounds that spare most."""
     each_ms, said = evaluation(CASES[0])
     print(said)
-    assert each_ms <= 0.2
+    assert each_ms <= 0.1
