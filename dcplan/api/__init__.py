@@ -333,11 +333,11 @@ def _verify(network: Network, made: Plan, *, last: bool = True) -> tuple[str, ..
     from dcplan.assess.as_lit import not_closing
     from dcplan.assess.hollow import saved
     from dcplan.assess.view import NetworkView
-    from dcplan.design.certificate.simplex import Simplex
     from dcplan.design.circuits import lightpaths_of
     from dcplan.design.collective.choice import collectives_of, kinds_in, not_cheapest, same_but_compared
     from dcplan.design.nodes import passed
     from dcplan.design.result import Infeasible
+    from dcplan.design.simplex import Simplex
     from dcplan.design.traffic import traffic_of
     from dcplan.design.verify import verify as check_design
     from dcplan.model.states import promised_states

@@ -14,8 +14,8 @@ from dcplan.training.step import Links
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dcplan.design.certificate.simplex import Simplex
     from dcplan.design.result import Demand, Design, Flow
+    from dcplan.design.simplex import Simplex
     from dcplan.design.solver.program import Program
     from dcplan.design.traffic import JobTraffic
     from dcplan.model.network import Pair, Route

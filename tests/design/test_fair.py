@@ -7,8 +7,8 @@ from math import inf
 
 import pytest
 
-from dcplan.design.certificate.simplex import Simplex
 from dcplan.design.routing.fair import max_min
+from dcplan.design.simplex import Simplex
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.solve import Linear
 from dcplan.model.states import HEALTHY, State

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from dcplan.design.certificate.simplex import Simplex
 from dcplan.design.routing import flows
 from dcplan.design.routing.flows import Column, Flows, Room
+from dcplan.design.simplex import Simplex
 from dcplan.design.solver.program import Program
 from dcplan.errors import SolverError
 

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from dcplan.design.certificate.simplex import Simplex
+from dcplan.design.simplex import Simplex
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.solve import Linear
 

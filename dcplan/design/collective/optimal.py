@@ -17,7 +17,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.certificate.simplex import Simplex
+from dcplan.design.simplex import Simplex
 from dcplan.design.solver.program import Program
 from dcplan.errors import DcplanError
 from dcplan.model.network import Pair, SiteId, pair

@@ -15,12 +15,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.certificate.simplex import Simplex
 from dcplan.design.collective.optimal import MOST_ROUNDS, NOTHING, cheapest_tree
 from dcplan.design.given.concurrent import Asked, concurrent
 from dcplan.design.given.network import alive, arcs_of
 from dcplan.design.problem import problem
 from dcplan.design.result import Infeasible
+from dcplan.design.simplex import Simplex
 from dcplan.design.solver.program import Program
 from dcplan.design.traffic import fixed_demands, job_plans
 from dcplan.design.ways.labels import near_of, within

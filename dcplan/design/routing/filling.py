@@ -17,7 +17,7 @@ from dcplan.design.solver.program import Program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from dcplan.design.certificate.simplex import Simplex
+    from dcplan.design.simplex import Simplex
     from dcplan.design.solver.solve import Linear
     from dcplan.model.network import Pair
 

@@ -182,15 +182,6 @@ class Linear:
         most = np.minimum(most, self._names.kHighsInf)
         self._highs.addCols(size, np.asarray(costs, float), np.zeros(size), most, len(index), starts, index, value)
 
-    def add_column(self, cost: float, terms: Mapping[int, float], upper: float = inf) -> int:
-        """Add a column from 0 up with its coefficients by row, and return its number."""
-        import numpy as np
-
-        index = np.fromiter(terms.keys(), dtype=np.int32, count=len(terms))
-        value = np.fromiter(terms.values(), dtype=np.float64, count=len(terms))
-        self._highs.addCol(cost, 0.0, min(upper, self._names.kHighsInf), len(terms), index, value)
-        return int(self._highs.getNumCol()) - 1
-
     def basis(self) -> Any:
         """Where the last solve ended, to be handed to `resume`."""
         return self._highs.getBasis()
