@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dcplan.model.states import HEALTHY
 from dcplan.training.across.cross_layers import SPANNING
 from dcplan.training.across.parts import SitePart, parts
-from dcplan.training.across.place import places
 from dcplan.training.across.sync import across_sites
 from dcplan.training.engine import cross_site_gb, needed_rates, one_site, step_time
 from dcplan.training.goodput.chain import Goodput, goodput
@@ -98,7 +97,7 @@ def compare(network: Network, job: JobPlans, states: Sequence[State], links_in: 
 def _collective(load: Workload, layout: Layout) -> str:
     if layout.across not in ("dp", "cp", "ep") or len({share.site for share in load.shares}) < 3:
         return ""
-    return across_sites(load, layout, places(load, layout)).kind
+    return across_sites(load, layout.spread).kind
 
 
 def _equal_s(load: Workload, layout: Layout, links: Links) -> float | None:

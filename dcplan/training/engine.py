@@ -14,9 +14,10 @@ from dcplan.training.evidence import evidence
 from dcplan.training.outer.tiers import without
 from dcplan.training.pipeline.line import memory_of
 from dcplan.training.remember import remembered
+from dcplan.training.replica import taken
 from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Layout, Links, Misfit, StepTime, Workload
-from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms, taken
+from dcplan.training.terms import cross_site_gb, no_distance, quality_of, step_terms, whole_step
 from dcplan.training.transport.links import usable
 
 if TYPE_CHECKING:
@@ -40,20 +41,26 @@ def step_time(workload: Workload, layout: Layout, links: Links) -> StepTime:
     made. MFU counts causal attention half, full attention whole and no recompute, over the peak in the job's precision.
     """
     links = usable(workload, layout, links)
-    terms, extra = step_terms(workload, layout, links)
-    flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch, workload.attention)
-    peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
+    terms, extra, workers = whole_step(workload, layout, links)
     step_s = terms.total_s
     return StepTime(
         plan=layout.name,
         terms=terms,
         memory=memory_of(workload, layout, extra),
-        cross_site_gb=cross_site_gb(workload, layout),
-        mfu_percent=100 * flops / peak / step_s,
+        cross_site_gb=cross_site_gb(workload, layout, workers),
+        mfu_percent=_percent_s(workload) / step_s,
         tokens_per_s=workload.batch * workload.sequence_length / step_s,
         evidence=evidence(workload, layout),
-        quality=quality_of(workload, layout, links),
+        quality=quality_of(workload, layout, links, workers),
     )
+
+
+@remembered
+def _percent_s(workload: Workload) -> float:
+    """A step that reached the peak of all accelerators would take a hundredth of it [s]."""
+    flops = shapes.model_flops(workload.model, workload.sequence_length, workload.batch, workload.attention)
+    peak = sum(share.count * (peak_tflops(share, workload.precision) or 0.0) for share in workload.shares) * 1e12
+    return 100 * flops / peak
 
 
 def one_site(workload: Workload, layout: Layout) -> StepTime:

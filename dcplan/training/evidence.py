@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.across.cross_layers import SPANNING
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.training.step import Layout, Share, Workload
@@ -28,7 +29,7 @@ def evidence(workload: Workload, layout: Layout) -> str:
     """
     if layout.optimizer_offload_percent or layout.across in SPANNING:
         return "extrapolated"
-    found = max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
+    found = _of_shares(workload)
     if layout.across == "dp" and layout.sync in {"streaming", "parameter-server"}:
         return max(found, "simulated-source", key=ORDER.index)
     computed = layout.across != "none" or _unlike_records(workload, layout)
@@ -39,6 +40,11 @@ def _unlike_records(workload: Workload, layout: Layout) -> bool:
     if layout.schedule != "1f1b" or (layout.cp > 1 and layout.cp_exchange != "ring"):
         return True
     return any(share.fabric or share.all_reduce != "auto" for share in workload.shares)
+
+
+@remembered
+def _of_shares(workload: Workload) -> str:
+    return max((_of_share(workload, share) for share in workload.shares), key=ORDER.index)
 
 
 def _of_share(workload: Workload, share: Share) -> str:

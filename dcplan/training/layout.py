@@ -13,9 +13,10 @@ from dcplan.training.outer.plan import outer_of, outer_trouble
 from dcplan.training.pipeline.line import by_speed, memory_of
 from dcplan.training.pipeline.schedules import OVER_SITES, chunks, no_pairs, refusal, too_few
 from dcplan.training.pipeline.stages import fills
+from dcplan.training.replica import rounds
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit
-from dcplan.training.terms import no_distance, rounds, step_terms
+from dcplan.training.terms import no_distance, step_terms
 
 if TYPE_CHECKING:
     from dcplan.model.job import ParallelismPlan

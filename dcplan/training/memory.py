@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
 from dcplan.training.compute import imbalance
@@ -20,10 +19,11 @@ from dcplan.training.step import Memory
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
     from dcplan.training.pipeline.stages import Held, StageLayers
-    from dcplan.training.step import Layout, Share, Tile, Workload
+    from dcplan.training.step import Layout, Share, Spread, Tile, Workload
 
 USABLE = 0.95
 """Share of the memory that a framework can fill; the rest is for the driver, NCCL buffers and fragmentation."""
+_Layers = tuple[tuple[float, float], tuple[float, float]]
 
 
 def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memory:
@@ -38,11 +38,13 @@ def memory(workload: Workload, layout: Layout, extra_in_flight: int = 0) -> Memo
     that split the backward pass. The fullest of first, second and last stage is taken. dualpipe keeps weights and
     gradients twice; its copies are ranks of the sharding group.
     """
-    kinds = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)
-    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)
-    stages = zip(kinds, parameters, held_microbatches(layout, extra_in_flight), strict=False)  # two kinds if folded
-    share = smallest(workload)
-    return max([_weighed(workload, layout, *stage, share) for stage in stages], key=attrgetter("total_gb"))
+    kinds, flights = _kept_by_kind(workload, layout.spread), held_microbatches(layout, extra_in_flight)
+    layers = layer_bytes(workload, layout.tile)
+    each = [
+        (kept, _activations_gb(workload, layout, layers, kept.kind, flight))
+        for kept, flight in zip(kinds, flights, strict=False)  # two kinds if folded
+    ]
+    return _with_activations(*max(each, key=lambda one: one[0].total_gb + one[1]), smallest(workload))
 
 
 def fits(used: Memory) -> bool:
@@ -120,7 +122,7 @@ def held_microbatches(layout: Layout, extra: int) -> tuple[float, ...]:
 
 
 @remembered
-def layer_bytes(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tuple[float, float]]:
+def layer_bytes(workload: Workload, tile: Tile) -> _Layers:
     """Of a layer without experts and of one with: bytes kept for each microbatch, and alive while it is recomputed."""
     model, s, flash = workload.model, workload.sequence_length, is_modern(smallest(workload))
     whole, skew = tile._replace(recompute="selective", recompute_modules=()), imbalance(workload, tile)
@@ -135,48 +137,77 @@ def layer_bytes(workload: Workload, tile: Tile) -> tuple[tuple[float, float], tu
 
 def kind_memory(workload: Workload, layout: Layout, i: int, extra_in_flight: int) -> Memory:
     """That of one kind of stage, in the order of `device_layers`."""
-    kind = device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
-    parameters = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)[i]
-    return _weighed(
-        workload, layout, kind, parameters, held_microbatches(layout, extra_in_flight)[i], smallest(workload)
-    )
+    kept = _kept_by_kind(workload, layout.spread)[i]
+    flight = held_microbatches(layout, extra_in_flight)[i]
+    activations_gb = _activations_gb(workload, layout, layer_bytes(workload, layout.tile), kept.kind, flight)
+    return _with_activations(kept, activations_gb, smallest(workload))
 
 
 def stage_memory(workload: Workload, layout: Layout, kind: StageLayers, in_flight: float, share: Share) -> Memory:
     """Memory of an accelerator of a share whose stage holds so much, with so many microbatches in flight."""
-    return _weighed(workload, layout, kind, held(workload, kind), in_flight, share)
+    kept = _kept(workload, layout.spread, kind, held(workload, kind))
+    activations_gb = _activations_gb(workload, layout, layer_bytes(workload, layout.tile), kind, in_flight)
+    return _with_activations(kept, activations_gb, share)
 
 
-def _weighed(
-    workload: Workload, layout: Layout, kind: StageLayers, parameters: Held, in_flight: float, share: Share
-) -> Memory:
-    shared, experts = parameters.shared / layout.tp, parameters.experts / (layout.ep * layout.tp)
-    group = layout.shard_size * layout.cp * schedules.copies(layout.schedule)
-    whole, spread = shared + experts, shared / group + experts / max(1, group // layout.ep)
-    each = weight_bytes(layout, workload.precision)
-    weights = each * (spread if layout.sharding >= 3 else whole)
-    if layout.sharding == 3:  # the layer at work and the next one are whole
+class _Kept(NamedTuple):
+    """What an accelerator keeps of its parameters, whatever the microbatches [GB]."""
+
+    kind: StageLayers
+    weights_gb: float
+    gradients_gb: float
+    optimizer_gb: float
+    total_gb: float
+    """Of the three."""
+    host_gb: float
+
+
+@remembered
+def _kept_by_kind(workload: Workload, spread: Spread) -> tuple[_Kept, ...]:
+    """Of each kind of stage, in the order of `device_layers`."""
+    kinds = device_layers(workload.model, spread.pp, spread.virtual_stages, spread.schedule)
+    parameters = stage_parameters(workload, spread.pp, spread.virtual_stages, spread.schedule)
+    return tuple(_kept(workload, spread, kind, mine) for kind, mine in zip(kinds, parameters, strict=True))
+
+
+def _kept(workload: Workload, spread: Spread, kind: StageLayers, parameters: Held) -> _Kept:
+    shared, experts = parameters.shared / spread.tp, parameters.experts / (spread.ep * spread.tp)
+    group = spread.shard_size * spread.cp * schedules.copies(spread.schedule)
+    whole, part = shared + experts, shared / group + experts / max(1, group // spread.ep)
+    each = weight_bytes(spread, workload.precision)
+    weights = each * (part if spread.sharding >= 3 else whole)
+    if spread.sharding == 3:  # the layer at work and the next one are whole
         layer = layer_sizes(workload)[kind.moe > 0]
-        weights += 2 * each * (layer.shared + layer.experts / layout.ep) / layout.tp
-    (dense, dense_again), (moe, moe_again) = layer_bytes(workload, layout.tile)
-    activations = (kind.dense * dense + kind.moe * moe) * in_flight
+        weights += 2 * each * (layer.shared + layer.experts / spread.ep) / spread.tp
+    offloaded, stepped = spread.optimizer_offload_percent / 100, part if spread.sharding >= 1 else whole
+    optimizer_bytes = adam_bytes(spread) * (1 - offloaded) + state_bytes(spread.sync, spread.outer)
+    weights_gb, optimizer_gb = weights / 1e9, optimizer_bytes * stepped / 1e9
+    gradients_gb = gradient_bytes(spread) * (part if spread.sharding >= 2 else whole) / 1e9
+    host_gb = (KEPT_BYTES * offloaded + host_bytes(spread.outer)) * stepped / 1e9
+    return _Kept(kind, weights_gb, gradients_gb, optimizer_gb, weights_gb + gradients_gb + optimizer_gb, host_gb)
+
+
+def _activations_gb(workload: Workload, layout: Layout, layers: _Layers, kind: StageLayers, in_flight: float) -> float:
+    """Of so many microbatches, of the layer at work, and of the logits, in bf16 and fp32 [GB]."""
+    (dense, dense_again), (moe, moe_again) = layers
     working = moe_again if kind.moe else dense_again
     if layout.cp > 1 and layout.cp_exchange == "all-gather":
         working += gathered_bytes(workload, layout.tile)
-    offloaded = layout.optimizer_offload_percent / 100
-    optimizer_bytes = adam_bytes(layout) * (1 - offloaded) + state_bytes(layout.sync, layout.outer)
-    host_each = KEPT_BYTES * offloaded + host_bytes(layout.outer)
-    stepped, part = spread if layout.sharding >= 1 else whole, share.accelerator
-    if kind.head:  # logits in bf16 and fp32
+    if kind.head:
         working += 6 * layout.microbatch * workload.sequence_length / layout.cp * workload.model.vocab / layout.tp
+    return ((kind.dense * dense + kind.moe * moe) * in_flight + working) / 1e9
+
+
+def _with_activations(kept: _Kept, activations_gb: float, share: Share) -> Memory:
+    part = share.accelerator
     return Memory(
-        weights_gb=weights / 1e9,
-        gradients_gb=gradient_bytes(layout) * (spread if layout.sharding >= 2 else whole) / 1e9,
-        optimizer_gb=optimizer_bytes * stepped / 1e9,
-        activations_gb=(activations + working) / 1e9,
+        weights_gb=kept.weights_gb,
+        gradients_gb=kept.gradients_gb,
+        optimizer_gb=kept.optimizer_gb,
+        activations_gb=activations_gb,
         capacity_gb=part.hbm_gb,
-        host_gb=host_each * stepped / 1e9,
-        host_capacity_gb=part.host_memory_gb if host_each else None,
+        host_gb=kept.host_gb,
+        host_capacity_gb=part.host_memory_gb if kept.host_gb else None,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dcplan.training.pipeline.schedules import hidden_exchange_s, overlapped
 
 if TYPE_CHECKING:
-    from dcplan.training.pipeline.stages import Stage
+    from dcplan.training.compute import Pass
     from dcplan.training.step import Layout
 
 
@@ -22,18 +22,16 @@ class Pairs(NamedTuple):
     """Each of them waits so long for the host [s]."""
 
 
-def pairs_of(layout: Layout, stage: Stage) -> Pairs:
-    """Those of a stage; see `schedules.overlapped` and `schedules.hidden_exchange_s`."""
+def pairs_of(layout: Layout, both: Pass) -> Pairs:
+    """Those of a stage with these two passes together; see `schedules.overlapped` and `hidden_exchange_s` there."""
     count = overlapped(layout.schedule, layout.pp, layout.virtual_stages, layout.microbatches, paired=layout.paired)
-    both = stage.forward + stage.backward
     hidden_s = hidden_exchange_s(both.device_s - both.ep_s, both.ep_s) if count else 0.0
     return Pairs(count, hidden_s, max(0.0, both.host_s - both.device_s + hidden_s))
 
 
-def repeated(layout: Layout, stage: Stage) -> dict[str, float]:
-    """Terms of a stage's own work on all microbatches."""
-    m, both, pairs = layout.microbatches, stage.forward + stage.backward, pairs_of(layout, stage)
-    alone_s = stage.forward.waits_s + stage.backward.waits_s
+def repeated(layout: Layout, both: Pass, alone_s: float) -> dict[str, float]:
+    """Terms of a stage's own work on all microbatches: passes in both directions, and waiting for the host in each."""
+    m, pairs = layout.microbatches, pairs_of(layout, both)
     return {
         "compute_s": m * both.compute_s,
         "tp_s": m * both.tp_s,

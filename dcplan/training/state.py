@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dcplan.training.site.precision import PRECISIONS
 
 if TYPE_CHECKING:
-    from dcplan.training.step import Layout, Tile
+    from dcplan.training.step import Layout, Spread, Tile
 
 MASTER_BYTES = 4
 """The weight that Adam steps, fp32."""
@@ -23,27 +23,27 @@ FP8_WEIGHT_BYTES = 2
 """A weight in fp8 alone, once along rows and once along columns, without one in bf16."""
 
 
-def gradient_bytes(of: Layout | Tile) -> int:
+def gradient_bytes(of: Layout | Spread | Tile) -> int:
     """A gradient as it is added up and reduced inside a site: fp32, or bf16."""
     return 4 if of.grad_reduce_in_fp32 else 2
 
 
-def weight_bytes(layout: Layout, precision: str) -> float:
+def weight_bytes(layout: Layout | Spread, precision: str) -> float:
     """A weight as kept: bf16 with what the precision copies of it, or fp8 alone."""
     return FP8_WEIGHT_BYTES if layout.fp8_param_gather else PRECISIONS[precision].weight_bytes
 
 
-def gathered_bytes(layout: Layout) -> int:
+def gathered_bytes(layout: Layout | Spread) -> int:
     """A weight on its way from the rank that stepped it: bf16, or fp8."""
     return 1 if layout.fp8_param_gather else 2
 
 
-def adam_bytes(layout: Layout) -> int:
+def adam_bytes(layout: Layout | Spread) -> int:
     """Adam's own: the fp32 weight and two moments."""
     return MASTER_BYTES + 2 * MOMENTS[layout.exp_avg_dtype]
 
 
-def adam_traffic(layout: Layout) -> int:
+def adam_traffic(layout: Layout | Spread) -> int:
     """What a step of Adam reads and writes: the gradient once, its own twice, and the new weight; 30 as a rule."""
     return gradient_bytes(layout) + 2 * adam_bytes(layout) + 2
 

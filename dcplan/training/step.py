@@ -160,6 +160,27 @@ class Tile(NamedTuple):
     grad_reduce_in_fp32: bool
 
 
+class Spread(NamedTuple):
+    """What weights, gradients and optimizer take and exchange depends on, whatever the microbatches; see `Layout`."""
+
+    tp: int
+    cp: int
+    pp: int
+    ep: int
+    dp: int
+    virtual_stages: int
+    sharding: int
+    shard_size: int
+    across: str
+    sync: str
+    schedule: str
+    grad_reduce_in_fp32: bool
+    fp8_param_gather: bool
+    exp_avg_dtype: str
+    optimizer_offload_percent: float
+    outer: Outer | None
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """A parallelism plan made whole for one workload: all sizes known, every division checked."""
@@ -212,19 +233,22 @@ class Layout:
     """How sites exchange what they have learned by themselves; none where they agree in every step."""
     equal_parts: bool = False
     """The job splits by speed, but in this layout equal parts take no longer, so that they are equal."""
+    tile: Tile = field(init=False, repr=False, compare=False)
+    """What one microbatch in one layer costs follows from these sizes alone."""
+    spread: Spread = field(init=False, repr=False, compare=False)
+    """What is kept and exchanged of parameters follows from these alone."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tile", Tile._make(_TILE(self)))
+        object.__setattr__(self, "spread", Spread._make(_SPREAD(self)))
 
     @property
     def paired(self) -> bool:
         """A forward and a backward pass run together, for there is expert exchange to hide."""
         return self.expert_overlap and self.ep > 1
 
-    @property
-    def tile(self) -> Tile:
-        """What one microbatch in one layer costs follows from these sizes alone."""
-        return Tile._make(_TILE(self))
 
-
-_TILE = attrgetter(*Tile._fields)
+_TILE, _SPREAD = attrgetter(*Tile._fields), attrgetter(*Spread._fields)
 
 
 @dataclass(frozen=True, slots=True)

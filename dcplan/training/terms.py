@@ -4,53 +4,60 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.model.network import Pair, pair
-from dcplan.training import shapes
 from dcplan.training.across.cross_layers import SPANNING, cross_layers_gb, cross_layers_s
-from dcplan.training.across.place import Place, crossings, places, site_ranks
-from dcplan.training.across.split import microbatches, of_batch
-from dcplan.training.across.sync import (
-    Reduction,
-    Window,
-    across_s,
-    across_sites,
-    exchange_s,
-    gradient_pairs,
-    inside_s,
-    rate_gbps,
-    reduction,
-    with_messages,
-)
-from dcplan.training.optimizer import optimizer_s, stepped_here
-from dcplan.training.outer.loose import Worker, host_s, outer_step_s, quality, server_pairs, with_servers_s
+from dcplan.training.across.place import Place, crossings, places
+from dcplan.training.across.sync import across_s, across_sites, exchange_s, gradient_pairs, rate_gbps, reduction
+from dcplan.training.outer.loose import Worker, outer_step_s, quality, server_pairs, with_servers_s
 from dcplan.training.passes import repeated
 from dcplan.training.pipeline.in_flight import SAME, Way, hidden
 from dcplan.training.pipeline.line import by_speed, line, parameters_by_share, room
 from dcplan.training.pipeline.one_f_one_b import Boundary, span_s
-from dcplan.training.pipeline.schedules import CONTROLLED, folds, multiple, splits_backward
-from dcplan.training.pipeline.stages import Stage, hops_s, idle_s, passes_of, stages
+from dcplan.training.pipeline.stages import Stage, pace, pace_of, passes_of
 from dcplan.training.remember import remembered
-from dcplan.training.site.collectives import group
+from dcplan.training.replica import Replica, replica_of, replicas_of, tied_gb, transfer_bytes, transfers_s, workers_of
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dcplan.model.network import SiteId
     from dcplan.training.outer.quality import Quality
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Workload
 
+_TOTAL_S = attrgetter("total_s")
 
-def step_terms(workload: Workload, layout: Layout, links: Links) -> tuple[Terms, int]:
-    """The terms of a step, and the extra microbatches in flight that it takes."""
+
+class Whole(NamedTuple):
+    """A step put together."""
+
+    terms: Terms
+    extra: int
+    """Extra microbatches in flight that it takes."""
+    workers: dict[SiteId, Worker] | None
+    """Sites that train by themselves; none where they agree in every step."""
+
+
+def whole_step(workload: Workload, layout: Layout, links: Links) -> Whole:
+    """A step on these links."""
     where = places(workload, layout)
     boxes = machines(workload)
     if layout.across == "pp":
-        return _over_stages(workload, layout, where, boxes, links)
-    return _over_ranks(workload, layout, where, boxes, links), 0
+        return Whole(*_over_stages(workload, layout, where, boxes, links), None)
+    replicas = replicas_of(workload, layout, where, boxes)
+    workers = workers_of(replicas, where) if layout.outer else None
+    return Whole(_over_ranks(workload, layout, where, boxes, replicas, workers, links), 0, workers)
+
+
+def step_terms(workload: Workload, layout: Layout, links: Links) -> tuple[Terms, int]:
+    """The terms of a step, and the extra microbatches in flight that it takes."""
+    return whole_step(workload, layout, links)[:2]
 
 
 @remembered
@@ -60,25 +67,26 @@ def no_distance(workload: Workload) -> Links:
     return Links(dict.fromkeys(pairs, math.inf), dict.fromkeys(pairs, 0.0))
 
 
-def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
+def cross_site_gb(
+    workload: Workload, layout: Layout, workers: Mapping[SiteId, Worker] | None = None
+) -> Mapping[Pair, float]:
     """Bytes between each pair of sites in one step, in each direction [GB].
 
     Over ep, cp and tp: gradients as over dp, as far as they cross, and what layers exchange, see `cross_layers`.
     Over dp: see `sync.gradient_pairs`; with parameter servers `tiers.pair_gb`. Over pp: 2 B s h between neighbouring
     sites (activations one way, their gradients the other way), and the gradient of a tied embedding between the first
-    site and the last.
+    site and the last. workers: of `whole_step`, where that is known.
     """
-    where = places(workload, layout)
     if layout.across == "dp":
         if layout.outer and layout.sync == "parameter-server":
-            workers = workers_of(replicas_of(workload, layout, where, machines(workload)), where)
-            return server_pairs(workload, layout, layout.outer, workers)
-        return gradient_pairs(workload, layout, where)
+            return server_pairs(workload, layout, layout.outer, workers or _workers(workload, layout))
+        return gradient_pairs(workload, layout.spread)
     if layout.across == "none":
         return {}
+    where = places(workload, layout)
     if layout.across in SPANNING:
         sums, each = (
-            gradient_pairs(workload, layout, where),
+            gradient_pairs(workload, layout.spread),
             cross_layers_gb(workload, layout, where, machines(workload)[0]),
         )
         return {ends: sums.get(ends, 0.0) + each.get(ends, 0.0) for ends in sorted({*sums, *each})}
@@ -91,153 +99,50 @@ def cross_site_gb(workload: Workload, layout: Layout) -> dict[Pair, float]:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Replica:
-    """One data parallel rank on one share: its terms without exchange across sites, and what that can hide behind."""
-
-    terms: Terms
-    work: Reduction
-    window: Window
-    microbatches: int
-    """In its step."""
-    outer_nic_s: float = 0.0
-    """One exchange of outer gradients through its NICs [s]."""
-    outer_state_s: float = 0.0
-    """State of outer steps from the host and back [s]."""
-
-
 def _over_ranks(
-    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...], links: Links
+    workload: Workload,
+    layout: Layout,
+    where: tuple[Place, ...],
+    boxes: tuple[Machine, ...],
+    replicas: list[tuple[SiteId, Replica]],
+    workers: Mapping[SiteId, Worker] | None,
+    links: Links,
 ) -> Terms:
-    replicas, crossing = replicas_of(workload, layout, where, boxes), across_sites(workload, layout, where)
     slow = fast = replicas[0][1]
-    if any(replica is not slow for _, replica in replicas):
-        slow = max((replica for _, replica in replicas), key=_total_s)
-        fast = min((replica for _, replica in replicas), key=_total_s)
-    computed_s, latency_s = _total_s(slow), crossing.waits_s(links.latency_ms)
-    pairs = gradient_pairs(workload, layout, where)
-    if layout.outer is None:
+    for _, replica in replicas:
+        if replica is not slow and replica is not fast:
+            slow = replica if replica.total_s > slow.total_s else slow
+            fast = replica if replica.total_s < fast.total_s else fast
+    if layout.across == "none" and slow is fast:
+        return fast.terms
+    crossing = across_sites(workload, layout.spread)
+    computed_s, latency_s = slow.total_s, crossing.waits_s(links.latency_ms)
+    pairs = gradient_pairs(workload, layout.spread)
+    if layout.outer is None or workers is None:
         sync_s = across_s(layout, slow.work, slow.window, exchange_s(pairs, links)) + latency_s
     elif layout.sync == "parameter-server":
-        computed_s, linked_s = with_servers_s(workload, layout, layout.outer, workers_of(replicas, where), links)
+        computed_s, linked_s = with_servers_s(workload, layout, layout.outer, workers, links)
         sync_s = linked_s - computed_s
     else:
-        workers = set(workers_of(replicas, where).values())
-        steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in workers]
+        unlike = dict.fromkeys(workers.values())
+        steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in unlike]
         sync_s = max(steps_s) - computed_s
     layers_s = max((cross_layers_s(workload, layout, where, box, links) for box in dict.fromkeys(boxes)), default=0.0)
-    return replace(fast.terms, straggler_s=computed_s - _total_s(fast), sync_s=sync_s, cross_layers_s=layers_s)
+    return replace(fast.terms, straggler_s=computed_s - fast.total_s, sync_s=sync_s, cross_layers_s=layers_s)
 
 
-def quality_of(workload: Workload, layout: Layout, links: Links) -> Quality | None:
+def quality_of(
+    workload: Workload, layout: Layout, links: Links, workers: Mapping[SiteId, Worker] | None
+) -> Quality | None:
     """What a plan costs in learning; none where sites agree in every step."""
-    if layout.outer is None or layout.across != "dp":
+    if layout.outer is None or workers is None or layout.across != "dp":
         return None
-    where = places(workload, layout)
-    workers = workers_of(replicas_of(workload, layout, where, machines(workload)), where)
     return quality(workload, layout, layout.outer, workers, links)
 
 
-def replicas_of(
-    workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]
-) -> list[tuple[SiteId, Replica]]:
-    """A replica of each share, with its site; what sites send in outer steps alone is no part of its own step."""
-    ranks, crossing = site_ranks(where), across_sites(workload, layout, where)
-    pushes = 1.0 if layout.sync == "parameter-server" and layout.outer else 0.0
-    alike: dict[tuple[Machine, int, int, float, int], Replica] = {}
-    found = []
-    for place, box, own in zip(where, boxes, rounds(workload, layout, where, boxes), strict=True):
-        site = place.share.site
-        here, sends = ranks[site], pushes or crossing.sends(site)
-        key = (box, place.ranks, here, sends, own)
-        if key not in alike:
-            work, nic_s, state_s = reduction(workload, layout, box, here, sends, layout.dp), 0.0, 0.0
-            if layout.outer:
-                work = replace(work, cross_s=work.cross_s * layout.outer.bits / workload.gradient_bits)
-            if sends and box.message_s:
-                work = with_messages(work, crossing, box)
-            if layout.outer:
-                nic_s, work = work.cross_s, replace(work, cross_s=0.0)
-                state_s = host_s(layout.outer, stepped_here(workload, layout), box.host.link)
-            mine = layout if own == layout.microbatches else replace(layout, microbatches=own)
-            made = replica_of(workload, mine, place, box, stages(workload, layout, box), work)
-            alike[key] = replace(made, outer_nic_s=nic_s, outer_state_s=state_s)
-        found.append((site, alike[key]))
-    return found
-
-
-def workers_of(replicas: list[tuple[SiteId, Replica]], where: tuple[Place, ...]) -> dict[SiteId, Worker]:
-    """Each site as it trains by itself: its ranks stay synchronous, so that its slowest sets its pace."""
-    slowest, taken_here = dict[str, Replica](), dict[str, int]()
-    for place, (site, replica) in zip(where, replicas, strict=True):
-        slowest[site] = max(slowest.get(site, replica), replica, key=_total_s)
-        taken_here[site] = taken_here.get(site, 0) + place.ranks * replica.microbatches
-    return {
-        site: Worker(_total_s(one), taken_here[site], one.work, one.window, one.outer_nic_s, one.outer_state_s)
-        for site, one in slowest.items()
-    }
-
-
-def _total_s(replica: Replica) -> float:
-    return replica.terms.total_s
-
-
-def rounds(workload: Workload, layout: Layout, where: tuple[Place, ...], boxes: tuple[Machine, ...]) -> tuple[int, ...]:
-    """Microbatches of each rank, by share: the same for all, or by speed (see `split.microbatches`)."""
-    if not by_speed(workload, layout) or layout.across in SPANNING:
-        return (layout.microbatches,) * len(where)
-    ranks, each_s, once_s = site_ranks(where), [], []
-    for place, box in zip(where, boxes, strict=True):
-        work = reduction(workload, layout, box, ranks[place.share.site], 0.0, layout.dp)
-        kinds = stages(workload, layout, box)
-        one, two = (
-            replica_of(workload, replace(layout, microbatches=k * layout.microbatches), place, box, kinds, work)
-            for k in (1, 2)
-        )
-        each_s.append((two.terms.total_s - one.terms.total_s) / layout.microbatches)
-        once_s.append(one.terms.total_s - layout.microbatches * each_s[-1])
-    total, step = workload.batch // layout.microbatch, multiple(layout.schedule, layout.pp, layout.virtual_stages)
-    return microbatches(total, [place.ranks for place in where], each_s, once_s, step)
-
-
-def taken(workload: Workload, layout: Layout) -> tuple[int, ...]:
-    """Microbatches of each share, all its ranks together, which add up to the batch."""
-    where, boxes = places(workload, layout), machines(workload)
-    each = rounds(workload, layout, where, boxes)
-    ends = [own * stages(workload, layout, box)[0].total_s for own, box in zip(each, boxes, strict=True)]
-    ranks = [place.ranks for place in where]
-    if by_speed(workload, layout) and layout.across not in SPANNING:
-        return of_batch(workload.batch // layout.microbatch, ranks, each, ends)
-    return tuple(count * own for count, own in zip(ranks, each, strict=True))
-
-
-def replica_of(
-    workload: Workload,
-    layout: Layout,
-    place: Place,
-    box: Machine,
-    kinds: tuple[Stage, ...],
-    work: Reduction,
-    own: tuple[float, float] | None = None,
-) -> Replica:
-    """One data parallel rank on a share with these stages."""
-    slowest = max(kinds, key=lambda stage: stage.total_s)
-    window = _window(layout, slowest, box)
-    tied_s = 0.0
-    if layout.pp > 1 and workload.model.tied and not folds(layout.schedule):
-        between = group(box, 2, layout.tp * layout.cp * place.ranks)
-        tied_s = tied_gb(workload) * 1e9 / layout.tp / min(box.out, between.ring)
-    terms = Terms(
-        **repeated(layout, slowest),
-        pp_s=_transfers_s(workload, layout, box, place, layout.pp - 1)
-        if layout.schedule not in CONTROLLED
-        else hops_s(layout, kinds, slowest, _transfer_s(workload, layout, box, place)),
-        bubble_s=idle_s(layout, kinds, slowest),
-        dp_s=inside_s(layout, work, window) + tied_s,
-        optimizer_s=optimizer_s(workload, layout, box, own),
-        fixed_s=box.step_s,
-    )
-    return Replica(terms, work, window, layout.microbatches)
+def _workers(workload: Workload, layout: Layout) -> dict[SiteId, Worker]:
+    where = places(workload, layout)
+    return workers_of(replicas_of(workload, layout, where, machines(workload)), where)
 
 
 def _over_stages(
@@ -245,9 +150,11 @@ def _over_stages(
 ) -> tuple[Terms, int]:
     """A pipeline whose stages lie in several sites: its terms, and the extra microbatches in flight."""
     placed = line(workload, layout, where, boxes)
-    slowest = max(placed, key=lambda stage: stage.total_s)
+    alone = pace_of((max(placed, key=_TOTAL_S),), layout.pp)
+    slowest = alone.slowest
     heaviest = heaviest_of(workload, layout, where, boxes, placed)
-    fastest = min((*heaviest, slowest), key=lambda stage: stage.total_s)
+    fastest = min((*heaviest, slowest), key=_TOTAL_S)
+    both, waits_s = fastest.forward + fastest.backward, fastest.forward.waits_s + fastest.backward.waits_s
     m, (forward_s, backward_s, weights_s) = layout.microbatches, passes_of(layout, placed)
     boundaries = boundaries_of(workload, layout, where, boxes, links, placed)
     near = tuple(replace(one, delay_s=0.0, transfer_s=0.0) for one in boundaries)
@@ -256,12 +163,12 @@ def _over_stages(
     worst = []
     unlike = {(box, own): place for place, box, own in zip(where, boxes, held, strict=True)}
     for (box, own), place in unlike.items():
-        work = reduction(workload, layout, box, layout.dp, 0.0, layout.dp, own)
-        worst.append(replica_of(workload, layout, place, box, (slowest,), work, own=own).terms)
+        work = reduction(workload, layout.spread, box, layout.dp, 0.0, layout.dp, own)
+        worst.append(replica_of(workload, layout, place, box, alone, work, own=own).terms)
     inner = layout.pp - 1 - len(boundaries)
     terms = Terms(
-        **repeated(layout, fastest),
-        pp_s=max(_transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
+        **repeated(layout, both, waits_s),
+        pp_s=max(transfers_s(workload, layout, box, place, inner) for place, box in zip(where, boxes, strict=True)),
         bubble_s=_beyond_s(joined_s, m * slowest.total_s),
         cross_pipeline_s=_beyond_s(span_s(forward_s, backward_s, boundaries, m, weights_s), joined_s),
         dp_s=max(part.dp_s for part in worst),
@@ -287,47 +194,9 @@ def heaviest_of(
 ) -> list[Stage]:
     """The slowest stage of each share: as they lie there by speed, or what an equal one would take there."""
     if not by_speed(workload, layout):
-        return [max(stages(workload, layout, box), key=lambda stage: stage.total_s) for box in boxes]
+        return [pace(workload, layout, box).slowest for box in boxes]
     ends = list(itertools.accumulate((place.stages for place in where), initial=0))
-    return [max(placed[a:b], key=lambda stage: stage.total_s) for a, b in itertools.pairwise(ends)]
-
-
-def _window(layout: Layout, slowest: Stage, box: Machine) -> Window:
-    """Weight gradients of the last microbatch are the last work of every stage where a schedule splits them off.
-
-    Then all stages end together; under zb-h2 one after the other, a forward pass apart, as they began.
-    """
-    backward = slowest.backward.total_s
-    if splits_backward(layout.schedule):
-        stagger_s = slowest.forward.total_s if layout.schedule == "zb-h2" else 0.0
-        return Window(slowest.weights_s, slowest.forward.total_s, stagger_s, box.modern, across=box.overlaps_sites)
-    each, v = backward / layout.virtual_stages, layout.virtual_stages
-    return Window(backward, slowest.forward.total_s, each, box.modern, v, layout.pp * each, box.overlaps_sites)
-
-
-def transfer_bytes(workload: Workload, layout: Layout) -> float:
-    """What one accelerator sends over a stage boundary for one microbatch: 2 b s h / (c t)."""
-    return 2 * layout.microbatch * workload.sequence_length * workload.model.hidden / (layout.cp * layout.tp)
-
-
-def _transfer_s(workload: Workload, layout: Layout, box: Machine, place: Place) -> float:
-    """One microbatch over a stage boundary inside a site [s]."""
-    over = group(box, 2, layout.tp * layout.cp * place.ranks)
-    return transfer_bytes(workload, layout) / over.ring + over.hop_s
-
-
-def _transfers_s(workload: Workload, layout: Layout, box: Machine, place: Place, boundaries: int) -> float:
-    """Exposed transfers over stage boundaries inside sites.
-
-    One each way to fill and drain every boundary; and two for each microbatch and virtual stage, unless an
-    interleaved schedule overlaps them (Megatron-LM, overlap_p2p_comm), or weight gradients stand between (Qi et al.).
-    """
-    if boundaries <= 0:
-        return 0.0
-    one_s = _transfer_s(workload, layout, box, place)
-    if splits_backward(layout.schedule) or (box.modern and layout.virtual_stages > 1):
-        return 2 * boundaries * one_s
-    return 2 * (boundaries - 1 + layout.microbatches * layout.virtual_stages) * one_s
+    return [max(placed[a:b], key=_TOTAL_S) for a, b in itertools.pairwise(ends)]
 
 
 def boundaries_of(
@@ -367,13 +236,6 @@ def _ways(
             latency_s_ = links.latency_ms.get(ends, math.inf) / 1e3
         parts.append((upstream, latency_s_ + transfer_s, transfer_s))
     return parts
-
-
-def tied_gb(workload: Workload) -> float:
-    """Gradient of an embedding that the first and the last stage share [GB]; 0 where it is not tied."""
-    if not workload.model.tied:
-        return 0.0
-    return shapes.embedding_parameters(workload.model) * workload.gradient_bits / 8 / 1e9
 
 
 def first_and_last(where: tuple[Place, ...]) -> Pair | None:

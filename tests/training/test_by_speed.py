@@ -16,9 +16,10 @@ from dcplan.training.engine import needed_rates, one_site, step_time, without_si
 from dcplan.training.layout import checked
 from dcplan.training.memory import fits
 from dcplan.training.pipeline.line import layers_by_speed, line, memory_of
+from dcplan.training.replica import taken
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Links, Workload
-from dcplan.training.terms import cross_site_gb, no_distance, taken
+from dcplan.training.terms import cross_site_gb, no_distance
 
 from .records import layout, model, share
 

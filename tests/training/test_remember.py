@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dcplan.training.engine import step_time
+from dcplan.training.pipeline.one_f_one_b import span_s
+from dcplan.training.plans.table import FITS, table
 from dcplan.training.remember import remembered
+from dcplan.training.site.collectives import group
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Workload
 
@@ -65,3 +68,22 @@ def test_the_order_of_questions_changes_no_answer() -> None:
     backwards = load()
     assert together == [step_time(backwards, plan, nothing) for plan in plans[::-1]][::-1]
     assert together == [step_time(load(), plan, nothing) for plan in plans]
+
+
+def test_a_search_prices_each_plan_as_if_there_were_no_other() -> None:
+    far = Links({("here", "there"): 800.0}, {("here", "there"): 3.0})
+
+    def job() -> Workload:
+        shares = tuple(share(site, "h100-sxm", 256) for site in ("here", "there"))
+        return Workload("job", model("mixtral-8x7b"), 8192, 512, "bf16", 16, shares)
+
+    searched = job()
+    found = table(searched)
+    rows = (found.kind == FITS).nonzero()[0]
+    plans = [found.layout(int(row)) for row in rows[:: len(rows) // 61]]
+    assert {plan.across for plan in plans} == {"dp", "pp", "tp", "cp", "ep"}
+    assert {plan.sync for plan in plans} > {"synchronous", "streaming", "parameter-server"}
+    together = [step_time(searched, plan, far) for plan in plans]
+    for clear in (group, span_s):
+        clear.cache_clear()
+    assert together == [step_time(job(), plan, far) for plan in plans]

@@ -17,9 +17,9 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.pipeline.schedules import OVER_SITES, SCHEDULES, hidden_exchange_s
 from dcplan.training.plans.space import CHOICES
+from dcplan.training.replica import rounds
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Layout, Misfit, StepTime, Workload
-from dcplan.training.terms import rounds
 
 from .records import layout, listed, model, share
 

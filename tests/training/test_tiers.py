@@ -15,9 +15,9 @@ from dcplan.training.engine import cross_site_gb, one_site, step_time, without_s
 from dcplan.training.outer.exchange import Outer, Tier
 from dcplan.training.outer.loose import batches
 from dcplan.training.outer.tiers import mean_step_s, pair_gb, pushes, slowed_s, staleness
+from dcplan.training.replica import replicas_of, workers_of
 from dcplan.training.site.machine import machines
 from dcplan.training.step import Links, Misfit
-from dcplan.training.terms import replicas_of, workers_of
 
 from .test_outer import job, links
 

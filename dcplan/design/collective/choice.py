@@ -11,7 +11,6 @@ from dcplan.design.traffic import JobTraffic, fixed_demands, job_plans, job_traf
 from dcplan.model.states import HEALTHY
 from dcplan.training.across.packing import faults
 from dcplan.training.across.patterns import KINDS, OPEN, OPTIMAL, Collective
-from dcplan.training.across.place import places
 from dcplan.training.across.sync import across_sites
 from dcplan.training.engine import cross_site_gb
 
@@ -125,7 +124,7 @@ def collectives_of(
     for job in jobs:
         load, layout, mine = job.plans.workload, job.chosen, tuple(tried.get(job.job, ()))
         if layout.across in ("dp", "cp", "ep"):
-            pattern = across_sites(load, layout, places(load, layout))
+            pattern = across_sites(load, layout.spread)
             rates = {demand.ends: demand.gbps.get(HEALTHY.name, 0.0) for demand in job.demands}
             sent = sorted(cross_site_gb(load, layout).items())
             links = tuple(CollectiveLink(ends, gb, rates.get(ends, 0.0)) for ends, gb in sent)

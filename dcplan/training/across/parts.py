@@ -11,8 +11,9 @@ from dcplan.training.across.place import places
 from dcplan.training.memory import memory
 from dcplan.training.pipeline.line import fullest, line, memories, stage_layers_of
 from dcplan.training.pipeline.stages import stages
+from dcplan.training.replica import rounds, taken
 from dcplan.training.site.machine import machines
-from dcplan.training.terms import boundaries_of, rounds, taken
+from dcplan.training.terms import boundaries_of
 
 if TYPE_CHECKING:
     from dcplan.training.pipeline.stages import Stage

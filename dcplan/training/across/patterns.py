@@ -74,7 +74,7 @@ class Pattern:
 
     def waits_s(self, latency_ms: Mapping[Pair, float]) -> float:
         """One-way latencies that the last part adds up, which no overlap hides [s]; infinite without a path."""
-        ways = (math.fsum(latency_ms.get(ends, math.inf) for ends in trip) for trip in self.trips)
+        ways = [math.fsum([latency_ms.get(ends, math.inf) for ends in trip]) for trip in self.trips]
         return max(ways, default=0.0) / 1e3
 
 

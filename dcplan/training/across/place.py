@@ -10,7 +10,7 @@ from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.model.network import SiteId
-    from dcplan.training.step import Layout, Share, Workload
+    from dcplan.training.step import Layout, Share, Spread, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,12 @@ def places(workload: Workload, layout: Layout) -> tuple[Place, ...]:
     whole ranks with all their stages, or as much of them where a group spans sites (cp).
     ValueError when a share is not a whole number of them.
     """
-    return _places(workload, layout.across, layout.tp, layout.cp, layout.pp, layout.dp)
+    return placed(workload, layout.spread)
+
+
+def placed(workload: Workload, spread: Spread) -> tuple[Place, ...]:
+    """The same for all layouts that are spread alike."""
+    return _places(workload, spread.across, spread.tp, spread.cp, spread.pp, spread.dp)
 
 
 @remembered

@@ -8,12 +8,11 @@ synchronous: one ring through all ranks that goes round the sites by the shortes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
 from dcplan.training.across.patterns import Pattern, flat_ring, pattern, shortest_ring
-from dcplan.training.across.place import site_ranks
+from dcplan.training.across.place import placed, site_ranks
 from dcplan.training.pipeline.schedules import copies
 from dcplan.training.pipeline.stages import fullest_layers, layer_sizes, stage_parameters
 from dcplan.training.remember import remembered
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dcplan.model.network import Pair, SiteId
-    from dcplan.training.across.place import Place
     from dcplan.training.site.machine import Machine
-    from dcplan.training.step import Layout, Links, Workload
+    from dcplan.training.step import Layout, Links, Spread, Workload
 
 SERVERS = "parameter servers"
 """The pattern of those: sites do not sum gradients among themselves."""
@@ -34,8 +32,7 @@ BUCKET_PARAMETERS = 40e6
 """Parameters in a gradient bucket (Megatron-LM, --ddp-bucket-size)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(NamedTuple):
     """What one accelerator's collectives of gradients and weights take in a step, before any of it is hidden [s]."""
 
     reduce_s: float
@@ -49,7 +46,7 @@ class Reduction:
     buckets: int
 
 
-def local_parameters(workload: Workload, layout: Layout) -> tuple[float, float]:
+def local_parameters(workload: Workload, layout: Layout | Spread) -> tuple[float, float]:
     """Parameters on one accelerator of the fullest stage: those met by every token, and routed experts."""
     stages = stage_parameters(workload, layout.pp, layout.virtual_stages, layout.schedule)
     return max(((stage.shared / layout.tp, stage.experts / (layout.ep * layout.tp)) for stage in stages), key=sum)
@@ -68,21 +65,18 @@ def shared_gradient_gb(workload: Workload) -> float:
     return gradient_gb(workload) - routed * workload.gradient_bits / 8 / 1e9
 
 
-def across_sites(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> Pattern:
-    """The pattern in which the sites of a job sum its gradients; nothing where each has all ranks of its parameters."""
-    if layout.across == "tp":
-        return Pattern("", tuple(site_ranks(where)), {}, ())
-    ranks = site_ranks(where)
-    return _across_sites(workload, layout.sync, tuple(ranks), sum(ranks.values()) * layout.cp)
-
-
 @remembered
-def _across_sites(workload: Workload, sync: str, sites: tuple[SiteId, ...], ranks: int) -> Pattern:
-    if sync == "parameter-server":
+def across_sites(workload: Workload, spread: Spread) -> Pattern:
+    """The pattern in which the sites of a job sum its gradients; nothing where each has all ranks of its parameters."""
+    ranks = site_ranks(placed(workload, spread))
+    sites = tuple(ranks)
+    if spread.across == "tp":
+        return Pattern("", sites, {}, ())
+    if spread.sync == "parameter-server":
         return Pattern(SERVERS, sites, {}, ())
-    if sync != "synchronous":
+    if spread.sync != "synchronous":
         return pattern(workload.collective, sites)
-    return flat_ring(_ring_order(workload, sites), ranks)
+    return flat_ring(_ring_order(workload, sites), sum(ranks.values()) * spread.cp)
 
 
 @remembered
@@ -90,21 +84,22 @@ def _ring_order(workload: Workload, sites: tuple[SiteId, ...]) -> tuple[SiteId, 
     return shortest_ring(sites, dict(workload.collective.latency_ms))
 
 
-def gradient_pairs(workload: Workload, layout: Layout, where: tuple[Place, ...]) -> dict[Pair, float]:
+@remembered
+def gradient_pairs(workload: Workload, spread: Spread) -> Mapping[Pair, float]:
     """Gradient bytes between two sites in a step, in each direction [GB]: share × parameters × gradient_bits / 8.
 
     Outer gradients go in their own bits, and once in H steps: a mean of all steps. Where experts are spread over sites
     (across: ep) all ranks of one are in the same site, and only the other parameters cross.
     """
-    size = shared_gradient_gb(workload) if layout.across == "ep" else gradient_gb(workload)
-    if layout.outer:
-        size *= layout.outer.bits / workload.gradient_bits / layout.outer.every_steps
-    return {ends: share * size for ends, share in across_sites(workload, layout, where).share.items()}
+    size = shared_gradient_gb(workload) if spread.across == "ep" else gradient_gb(workload)
+    if spread.outer:
+        size *= spread.outer.bits / workload.gradient_bits / spread.outer.every_steps
+    return {ends: share * size for ends, share in across_sites(workload, spread).share.items()}
 
 
 def exchange_s(size_gb: Mapping[Pair, float], links: Links) -> float:
     """Time in which every pair of sites has sent its bytes: max over pairs of 8 bytes / rate; infinite without path."""
-    return max((8 * size / rate_gbps(links, ends) for ends, size in size_gb.items()), default=0.0)
+    return max([8 * size / rate_gbps(links, ends) for ends, size in size_gb.items()], default=0.0)
 
 
 def rate_gbps(links: Links, ends: Pair) -> float:
@@ -112,9 +107,10 @@ def rate_gbps(links: Links, ends: Pair) -> float:
     return links.rate_gbps.get(ends) or math.ulp(0.0)
 
 
+@remembered
 def reduction(
     workload: Workload,
-    layout: Layout,
+    spread: Spread,
     machine: Machine,
     ranks: int,
     sends: float,
@@ -132,40 +128,40 @@ def reduction(
     data parallel ranks already, so theirs go over ep times fewer. Buckets are of 40M parameters, with sharding 3 of a
     layer (PyTorch FSDP, MaxText).
     """
-    locals_, kept = own or local_parameters(workload, layout), copies(layout.schedule)
+    locals_, kept = own or local_parameters(workload, spread), copies(spread.schedule)
     reduce_s = mirror_s = cross_s = gather_s = 0.0
-    for held, thinner in zip(locals_, (1, layout.ep), strict=True):
+    for held, thinner in zip(locals_, (1, spread.ep), strict=True):
         if not held:
             continue
-        inside = max(1, ranks * layout.cp // thinner)
-        shard = max(1, min(layout.shard_size * layout.cp // thinner, inside)) if layout.sharding else inside
-        size, wire = held * gradient_bytes(layout), held / kept * workload.gradient_bits / 8
-        over = group(machine, shard, layout.tp * thinner)
-        if sends and layout.sync == "synchronous":
-            everyone = max(1, total * layout.cp // thinner)
-            reduce_s += all_reduce_s(group(machine, everyone, layout.tp * thinner), wire)
+        inside = max(1, ranks * spread.cp // thinner)
+        shard = max(1, min(spread.shard_size * spread.cp // thinner, inside)) if spread.sharding else inside
+        size, wire = held * gradient_bytes(spread), held / kept * workload.gradient_bits / 8
+        over = group(machine, shard, spread.tp * thinner)
+        if sends and spread.sync == "synchronous":
+            everyone = max(1, total * spread.cp // thinner)
+            reduce_s += all_reduce_s(group(machine, everyone, spread.tp * thinner), wire)
         else:
-            if layout.sharding or machine.all_reduce == "auto":
+            if spread.sharding or machine.all_reduce == "auto":
                 reduce_s += reduce_scatter_s(over, size)
             groups = inside // shard
-            mirror_s += all_reduce_s(group(machine, groups, layout.tp * thinner * shard), size / shard)
-            if not layout.sharding:
+            mirror_s += all_reduce_s(group(machine, groups, spread.tp * thinner * shard), size / shard)
+            if not spread.sharding:
                 reduce_s += reduce_scatter_s(over, size) if machine.all_reduce == "auto" else all_reduce_s(over, size)
-            stays = layout.across == "ep" and thinner > 1  # all ranks of an expert are in one site
+            stays = spread.across == "ep" and thinner > 1  # all ranks of an expert are in one site
             cross_s += 0.0 if stays else sends * wire / inside / machine.leaving
-        if layout.sharding:
-            gather_s += reduce_scatter_s(over, gathered_bytes(layout) * held)
+        if spread.sharding:
+            gather_s += reduce_scatter_s(over, gathered_bytes(spread) * held)
         if kept > 1:
-            mirror_s += all_reduce_s(group(machine, kept, layout.tp * layout.cp * ranks), size / shard)
+            mirror_s += all_reduce_s(group(machine, kept, spread.tp * spread.cp * ranks), size / shard)
     buckets = math.ceil(sum(locals_) / BUCKET_PARAMETERS)
-    if layout.sharding == 3:
-        buckets = fullest_layers(workload.model, layout.pp, layout.virtual_stages)
+    if spread.sharding == 3:
+        buckets = fullest_layers(workload.model, spread.pp, spread.virtual_stages)
     return Reduction(reduce_s, mirror_s, cross_s, gather_s, max(1, buckets))
 
 
 def with_messages(work: Reduction, crossing: Pattern, machine: Machine) -> Reduction:
     """The same where every message to another site costs the host some time: buckets × messages × that time."""
-    return replace(work, cross_s=work.cross_s + work.buckets * crossing.messages * machine.message_s)
+    return work._replace(cross_s=work.cross_s + work.buckets * crossing.messages * machine.message_s)
 
 
 def exposed_s(cost_s: float, window_s: float, buckets: int) -> float:
@@ -173,8 +169,7 @@ def exposed_s(cost_s: float, window_s: float, buckets: int) -> float:
     return max(cost_s - window_s, cost_s / buckets)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """What gradients can hide behind: the last microbatch's backward pass, and the cool-down of the pipeline."""
 
     backward_s: float

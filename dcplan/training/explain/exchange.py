@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dcplan.training.across.sync import across_sites, backlog_s, exchange_s, gradient_pairs, inside_s, rate_gbps
 from dcplan.training.explain import outer
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds, used
-from dcplan.training.terms import first_and_last, tied_gb
+from dcplan.training.replica import tied_gb
+from dcplan.training.terms import first_and_last
 
 if TYPE_CHECKING:
     from dcplan.training.across.sync import Reduction, Window
@@ -86,8 +87,8 @@ def across(of: Picture) -> Worked:
         return outer.across(of)
     slow = max(of.replicas, key=lambda replica: replica.terms.total_s)
     work, window, p = slow.work, slow.window, of.layout.pp
-    pairs = gradient_pairs(of.workload, of.layout, of.where)
-    crossing = across_sites(of.workload, of.layout, of.where)
+    pairs = gradient_pairs(of.workload, of.layout.spread)
+    crossing = across_sites(of.workload, of.layout.spread)
     ends = max(pairs, key=lambda pair: pairs[pair] / rate_gbps(of.links, pair))
     links_s = exchange_s(pairs, of.links)
     name = f"{ends[0]} – {ends[1]}"

@@ -12,11 +12,11 @@ from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.passes import pairs_of
 from dcplan.training.pipeline.one_f_one_b import span_s
 from dcplan.training.pipeline.schedules import CONTROLLED, Times, bubble_s, copies, splits_backward
-from dcplan.training.pipeline.stages import hops_s, idle_s, passes_of
+from dcplan.training.pipeline.stages import hops_s, idle_s, pace_of, passes_of
+from dcplan.training.replica import transfer_bytes
 from dcplan.training.site.collectives import group
 from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
 from dcplan.training.state import adam_traffic
-from dcplan.training.terms import transfer_bytes
 
 if TYPE_CHECKING:
     from dcplan.training.explain.picture import Picture
@@ -61,7 +61,7 @@ def context(of: Picture) -> Worked:
 
 def expert(of: Picture) -> Worked:
     """Expert all-to-alls of all microbatches, less what overlapped pairs of passes hide."""
-    whole, pairs = _repeated(of, "ep_s", "all-to-alls"), pairs_of(of.mine, of.stage)
+    whole, pairs = _repeated(of, "ep_s", "all-to-alls"), pairs_of(of.mine, of.stage.forward + of.stage.backward)
     if not pairs.many:
         return whole
     hidden = (
@@ -73,7 +73,8 @@ def expert(of: Picture) -> Worked:
 
 def host(of: Picture) -> Worked:
     """Waiting for the host in passes that run alone, and in overlapped pairs of them."""
-    forward, backward, pairs = of.stage.forward, of.stage.backward, pairs_of(of.mine, of.stage)
+    forward, backward = of.stage.forward, of.stage.backward
+    pairs = pairs_of(of.mine, forward + backward)
     if not (forward.waits_s or backward.waits_s or pairs.many * pairs.waits_s):
         return NOTHING
     alone = "max(0, h − f) + max(0, i − b)"
@@ -151,9 +152,10 @@ def transfers(of: Picture) -> Worked:
     ]
     if layout.schedule in CONTROLLED:
         hop_s = size / groups[i].ring + groups[i].hop_s
-        idle = idle_s(layout, of.kinds, of.stage)
+        pace = pace_of(of.kinds, layout.pp)
+        idle = idle_s(layout, pace)
         way = f"its order of work, each way to another device {1e3 * hop_s:.3g} ms: idle time of a device"
-        longer = seconds("T", idle + hops_s(layout, of.kinds, of.stage, hop_s), way)
+        longer = seconds("T", idle + hops_s(layout, pace, hop_s), way)
         return Worked("T − t", (longer, seconds("t", idle, "the same where no way takes time")))
     if hidden[i]:
         return Worked("2 × i × (z / w + a)", tuple(inputs))

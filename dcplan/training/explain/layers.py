@@ -39,7 +39,7 @@ def between(of: Picture) -> dict[Pair, Worked]:
     load, layout = of.workload, of.layout
     moe = shapes.moe_layers(load.model)
     routed = moe * shapes.layer_size(load.model, moe=True).experts if layout.across == "ep" else 0.0
-    share = across_sites(load, layout, of.where).share
+    share = across_sites(load, layout.spread).share
     layers = sizes_gb(load, layout, of.where, of.boxes[0])
     found = {}
     for ends in sorted({*share, *layers}):

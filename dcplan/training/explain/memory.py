@@ -148,7 +148,7 @@ def between_sites(of: Picture) -> dict[Pair, Worked]:
     layout, load = of.layout, of.workload
     sent = cross_site_gb(load, layout)
     if layout.across == "dp" and layout.sync != "parameter-server":
-        shares = across_sites(load, layout, of.where).share
+        shares = across_sites(load, layout.spread).share
         outer = layout.outer
         return {
             ends: Worked(

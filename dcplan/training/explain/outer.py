@@ -8,7 +8,7 @@ from dcplan.training.across.sync import across_sites, gradient_pairs, rate_gbps
 from dcplan.training.explain.quantities import NOTHING, Quantity, Worked, number, seconds
 from dcplan.training.outer.loose import outer_gb, outer_step_s, own_steps_s, waits, with_servers_s
 from dcplan.training.outer.tiers import slowed_s
-from dcplan.training.terms import workers_of
+from dcplan.training.replica import workers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,8 +43,8 @@ def _workers(of: Picture) -> Mapping[SiteId, Worker]:
 def _meeting(of: Picture, outer: Outer) -> Worked:
     """Sites that wait for each other at every exchange: the one whose steps and waits together are the longest."""
     load, layout, slowest_s = of.workload, of.layout, computed_s(of)
-    pairs = gradient_pairs(load, layout, of.where)
-    latency_s = across_sites(load, layout, of.where).waits_s(of.links.latency_ms)
+    pairs = gradient_pairs(load, layout.spread)
+    latency_s = across_sites(load, layout.spread).waits_s(of.links.latency_ms)
     each = [(outer_step_s(load, layout, outer, one, pairs, latency_s, of.links), one) for one in _workers(of).values()]
     worker = max(each, key=lambda pair: pair[0])[1]
     found = waits(load, layout, outer, worker, pairs, latency_s, of.links)

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from dcplan.training.across.place import places
 from dcplan.training.across.sync import reduction
 from dcplan.training.pipeline.line import line, parameters_by_share
-from dcplan.training.pipeline.stages import device_layers, stages
+from dcplan.training.pipeline.stages import device_layers, pace_of, stages
+from dcplan.training.replica import replica_of, replicas_of, rounds
 from dcplan.training.site.machine import machines
-from dcplan.training.terms import boundaries_of, heaviest_of, replica_of, replicas_of, rounds
+from dcplan.training.terms import boundaries_of, heaviest_of
 
 if TYPE_CHECKING:
     from dcplan.training.across.place import Place
     from dcplan.training.pipeline.one_f_one_b import Boundary
     from dcplan.training.pipeline.stages import Stage, StageLayers
+    from dcplan.training.replica import Replica
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Links, Workload
-    from dcplan.training.terms import Replica
 
 _TOTAL = attrgetter("total_s")
 
@@ -66,7 +67,7 @@ def picture(workload: Workload, layout: Layout, links: Links) -> Picture:
 def _over_ranks(workload: Workload, layout: Layout, links: Links) -> Picture:
     where, boxes = places(workload, layout), machines(workload)
     replicas = tuple(replica for _, replica in replicas_of(workload, layout, where, boxes))
-    fast = min(range(len(replicas)), key=lambda i: replicas[i].terms.total_s)
+    fast = min(range(len(replicas)), key=lambda i: replicas[i].total_s)
     kinds = stages(workload, layout, boxes[fast])
     i = max(range(len(kinds)), key=lambda i: kinds[i].total_s)
     stage, holds = kinds[i], device_layers(workload.model, layout.pp, layout.virtual_stages, layout.schedule)[i]
@@ -84,10 +85,10 @@ def _over_stages(workload: Workload, layout: Layout, links: Links) -> Picture:
     heaviest = heaviest_of(workload, layout, where, boxes, placed)
     stage = min((*heaviest, slowest), key=_TOTAL)
     held = parameters_by_share(workload, layout, where, boxes)
-    replicas = []
+    replicas, alone = [], pace_of((slowest,), layout.pp)
     for place, box, own in zip(where, boxes, held, strict=True):
-        work = reduction(workload, layout, box, layout.dp, 0.0, layout.dp, own)
-        replicas.append(replica_of(workload, layout, place, box, (slowest,), work, own=own))
+        work = reduction(workload, layout.spread, box, layout.dp, 0.0, layout.dp, own)
+        replicas.append(replica_of(workload, layout, place, box, alone, work, own=own))
     return Picture(
         workload=workload, layout=layout, links=links, where=where, boxes=boxes, mine=layout, stage=stage,
         slowest=slowest, kinds=placed, fast=0, holds=None, replica=max(replicas, key=lambda one: one.terms.dp_s),

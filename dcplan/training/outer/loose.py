@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.training.across.sync import across_s, exchange_s, gradient_gb, inside_s
@@ -100,7 +100,7 @@ def waits(
     every, whole = outer.every_steps, {ends: size * outer.every_steps for ends, size in pairs.items()}
     links_s = exchange_s(whole, links)
     if layout.sync == "local-sgd":
-        sending = replace(worker.work, cross_s=worker.nic_s)
+        sending = worker.work._replace(cross_s=worker.nic_s)
         nics_s = inside_s(layout, sending, worker.window) - inside_s(layout, worker.work, worker.window)
         return Waits(nics_s, across_s(layout, sending, worker.window, links_s), latency_s)
     layers, stages = workload.model.layers, layout.pp

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.training.outer.exchange import Outer
@@ -68,6 +69,7 @@ def discount(kappa: float, staleness: float) -> float:
     return 1 / (1 + kappa * staleness)
 
 
+@remembered
 def of_outer_steps(workload: Workload, outer: Outer, workers: int) -> Quality:
     """Local SGD and streaming: the loss law, its range, and outer gradients that come `overlap_steps` late."""
     size = shapes.parameters(workload.model)

@@ -12,16 +12,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 SETTLING = 3
 """Outer periods until waits repeat, where links have time to spare in each."""
 COUNTED = 4
 """Outer periods over which waits are averaged after that."""
+ROUNDING = 1e-9
+"""Times that differ by less, relative to the end, may be the same."""
 LAYERS_PER_FRAGMENT = 3
 """Where no number of fragments is given (Streaming DiLoCo, section 3)."""
 
@@ -68,43 +70,56 @@ def waits_s(
     if not math.isfinite(layer_s + delay_s):
         return math.inf
     parts = tuple(layers for layers in parts if layers)
-    due, going = _calendar(every, parts, overlap)
     forward_s, backward_s = passes.forward_s / passes.layers, passes.backward_s / passes.layers
     waited_s = links_free_s = counted_s = 0.0
-    done_s: dict[tuple[int, int], float] = {}
-    for step in sorted(due.keys() | going.keys()):
-        for first, key in due.get(step, ()):
-            wait_s = max(0.0, done_s[key] - (step * passes.step_s + waited_s + first * forward_s))
-            waited_s += wait_s
-            counted_s += wait_s if step >= SETTLING * every else 0.0
+    spare_s, near_s = math.inf, ROUNDING * (SETTLING + COUNTED) * every * passes.step_s
+    done_s = [0.0] * (len(parts) * (SETTLING + COUNTED))
+    for step, due, going in _calendar(every, parts, overlap):
+        if step > every + overlap and spare_s > near_s:
+            break  # idle links whenever a fragment goes, and each in time: the next period is as this one was
+        for first, number in due:
+            wait_s = done_s[number] - (step * passes.step_s + waited_s + first * forward_s)
+            if wait_s > 0:
+                waited_s += wait_s
+                counted_s += wait_s if step >= SETTLING * every else 0.0
+            spare_s = min(spare_s, -wait_s)
         end_s = (step + 1) * passes.step_s + waited_s
-        for layer, key in going.get(step, ()):
-            links_free_s = max(links_free_s, end_s - layer * backward_s) + layer_s
-            done_s[key] = links_free_s + delay_s
+        if going and step:
+            spare_s = min(spare_s, end_s - going[0][0][0] * backward_s - links_free_s)
+        for layers, number in going:
+            for layer in layers:
+                ready_s = end_s - layer * backward_s
+                links_free_s = (links_free_s if links_free_s > ready_s else ready_s) + layer_s  # noqa: FURB136  no call
+            done_s[number] = links_free_s + delay_s
     sent_s = layer_s * sum(map(len, parts))
     return max(counted_s / COUNTED, sent_s - every * passes.step_s)
 
 
-_Key = tuple[int, int]
-"""Period and number of a fragment that goes."""
+_Sent = tuple[tuple[int, ...], int]
+"""Layers of a fragment in a row on the links, last layer first, and the number of the fragment, counted from the start;
+what the last row of it brings is all of it."""
 
 
 @lru_cache(maxsize=256)
 def _calendar(
     every: int, parts: tuple[tuple[int, ...], ...], overlap: int
-) -> tuple[Mapping[int, Sequence[tuple[int, _Key]]], Mapping[int, Sequence[tuple[int, _Key]]]]:
-    """Step -> fragments needed in its forward pass, by first layer; step -> layers sent after it, last layer first."""
-    due: dict[int, list[tuple[int, _Key]]] = {}
-    going: dict[int, list[tuple[int, _Key]]] = {}
+) -> Sequence[tuple[int, Sequence[tuple[int, int]], Sequence[_Sent]]]:
+    """Steps, each with the fragments needed in its forward pass, by first layer, and the layers sent after it."""
+    due: dict[int, list[tuple[int, int]]] = {}
+    going: dict[int, list[tuple[int, int]]] = {}
     last = (SETTLING + COUNTED) * every
     for period in range(SETTLING + COUNTED):
-        for number, layers in enumerate(parts):
-            step = period * every + number * every // len(parts)
-            going.setdefault(step, []).extend((layer, (period, number)) for layer in layers)
+        for part, layers in enumerate(parts):
+            step, number = period * every + part * every // len(parts), period * len(parts) + part
+            going.setdefault(step, []).extend((layer, number) for layer in layers)
             if step + 1 + overlap < last:
-                due.setdefault(step + 1 + overlap, []).append((layers[0], (period, number)))
-    for each in due.values():
-        each.sort()
-    for each in going.values():
-        each.sort(reverse=True)
-    return due, going
+                due.setdefault(step + 1 + overlap, []).append((layers[0], number))
+    return [
+        (step, sorted(due.get(step, [])), _rows(sorted(going.get(step, []), reverse=True)))
+        for step in sorted(due.keys() | going.keys())
+    ]
+
+
+def _rows(sent: list[tuple[int, int]]) -> list[_Sent]:
+    rows = groupby(sent, key=lambda one: one[1])
+    return [(tuple(layer for layer, _ in row), number) for number, row in rows]

@@ -110,14 +110,14 @@ class _Run:
                     skipped_s = left * shift
             i += 1
         for s in range(self.p - 1, -1, -1):  # backward passes that are left, when no forward pass is
-            for j in range(self.m - self.warm[s], self.m):
-                self._backward(s, j)
+            self._backward(s, self.m - self.warm[s], self.m)
             self.free[s] += min(s, self.m) * self.weights_s[s]
         return max(self.free) + skipped_s
 
     def _round(self, i: int) -> list[float]:
         """Forward passes of microbatch i in all stages, each followed by the backward pass that is due."""
         free, slow, comes, ends = self.free, self.slow, 0.0, list[float]()
+        warm, backward = self.warm, self._backward
         for s, took in enumerate(self.forward_s):
             if s in slow:
                 comes = self._over(s, "F", comes)
@@ -127,19 +127,24 @@ class _Run:
             ends.append(comes)
         self.comes[-1].append(comes)
         for s in range(self.p - 1, -1, -1):
-            j = i - self.warm[s]
+            j = i - warm[s]
             if j < 0:
                 break
-            ends.append(self._backward(s, j))
+            ends.append(backward(s, j, j + 1))
         return ends
 
-    def _backward(self, s: int, j: int) -> float:
-        comes, before = self.comes[s][j], self.free[s]
-        end = (comes if comes > before else before) + self.inputs_s[s]  # noqa: FURB136  as above
-        self.free[s] = end + self.weights_s[s] if j >= s else end
-        if s:
-            self.comes[s - 1].append(self._over(s, "B", end) if s in self.slow else end)
-        return end
+    def _backward(self, s: int, first: int, end: int) -> float:
+        """Backward passes of microbatches in a row in a stage; when the last of them is done."""
+        free, comes, took, late, done = self.free[s], self.comes[s], self.inputs_s[s], self.weights_s[s], 0.0
+        goes, slow = self.comes[s - 1] if s else None, s in self.slow
+        for j in range(first, end):
+            before = comes[j]
+            done = (free if free > before else before) + took  # noqa: FURB136  as above
+            free = done + late if j >= s else done
+            if goes is not None:
+                goes.append(self._over(s, "B", done) if slow else done)
+        self.free[s] = free
+        return done
 
     def _over(self, upstream: int, way: str, ready: float) -> float:
         boundary = self.slow[upstream]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from dcplan.training.shapes import LayerSize
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Tile, Workload
+
+_TOTAL_S = attrgetter("total_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,26 @@ class Stage:
     """The part of the backward pass that makes gradients of weights [s]."""
     stages: float
     """How many stages are like this one; see `StageLayers`."""
+    total_s: float = field(init=False)
+    """Forward and backward [s]."""
 
-    @property
-    def total_s(self) -> float:
-        """Forward and backward [s]."""
-        return self.forward.total_s + self.backward.total_s
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total_s", self.forward.total_s + self.backward.total_s)
+
+
+class Pace(NamedTuple):
+    """The stages of a pipeline, and what the slowest of them does and waits for with each microbatch."""
+
+    kinds: tuple[Stage, ...]
+    slowest: Stage
+    both: Pass
+    """Forward and backward pass of the slowest."""
+    alone_s: float
+    """It waits for its host, where no passes are paired [s]."""
+    whole_s: float
+    """Forward and backward through all stages [s]."""
+    others: schedules.Times
+    """Mean of all but the slowest; nothing where it is alone."""
 
 
 def divides(model: ModelShape, pp: int, virtual_stages: int) -> bool:
@@ -132,10 +150,37 @@ def _ends(layers: int, pp: int, per: int, spare: int) -> tuple[int, int]:
 
 def stages(workload: Workload, layout: Layout, machine: Machine) -> tuple[Stage, ...]:
     """The cost of one microbatch in the first, an inner and the last stage on one kind of accelerator."""
-    return _stages(workload, machine, layout.tile, layout.pp, layout.virtual_stages, layout.schedule)
+    return pace(workload, layout, machine).kinds
+
+
+def pace(workload: Workload, layout: Layout, machine: Machine) -> Pace:
+    """The pace of a pipeline on one kind of accelerator."""
+    return _pace(workload, machine, layout.tile, layout.pp, layout.virtual_stages, layout.schedule)
 
 
 @remembered
+def _pace(workload: Workload, machine: Machine, tile: Tile, pp: int, virtual_stages: int, schedule: str) -> Pace:
+    return pace_of(_stages(workload, machine, tile, pp, virtual_stages, schedule), pp)
+
+
+def pace_of(kinds: tuple[Stage, ...], pp: int) -> Pace:
+    """The pace of so many stages, which are of these kinds."""
+    slowest = max(kinds, key=_TOTAL_S)
+    forward, backward = slowest.forward, slowest.backward
+    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
+    alone_s = forward.waits_s + backward.waits_s
+    return Pace(kinds, slowest, forward + backward, alone_s, whole_s, _others(kinds, slowest, whole_s, pp - 1))
+
+
+def _others(kinds: tuple[Stage, ...], slowest: Stage, whole_s: float, count: int) -> schedules.Times:
+    if not count:
+        return schedules.Times(0.0, 0.0, 0.0)
+    forward_s = math.fsum(stage.forward.total_s * stage.stages for stage in kinds) - slowest.forward.total_s
+    weights_s = math.fsum(stage.weights_s * stage.stages for stage in kinds) - slowest.weights_s
+    inputs_s = whole_s - slowest.total_s - forward_s - weights_s
+    return schedules.Times(forward_s / count, inputs_s / count, weights_s / count)
+
+
 def _stages(
     workload: Workload, machine: Machine, tile: Tile, pp: int, virtual_stages: int, schedule: str
 ) -> tuple[Stage, ...]:
@@ -215,29 +260,18 @@ def bubble_s(all_stages_s: float, slowest_s: float, virtual_stages: int) -> floa
     return (all_stages_s - slowest_s) / virtual_stages
 
 
-def idle_s(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> float:
+def idle_s(layout: Layout, of: Pace) -> float:
     """Idle time of the slowest stage in a step [s]: `bubble_s` for 1F1B and interleaved, else that of `schedules`."""
     if layout.schedule == "1f1b":
-        whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
-        return bubble_s(whole_s, slowest.total_s, layout.virtual_stages)
-    return schedules.bubble_s(layout.schedule, layout.pp, layout.microbatches, times_of(layout, kinds, slowest))
+        return bubble_s(of.whole_s, of.slowest.total_s, layout.virtual_stages)
+    return schedules.bubble_s(layout.schedule, layout.pp, layout.microbatches, of.others)
 
 
-def hops_s(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage, hop_s: float) -> float:
+def hops_s(layout: Layout, of: Pace, hop_s: float) -> float:
     """What way from device to device adds to a step where memory is controlled, see `controlled.bubble_s` [s]."""
-    p, m, times = layout.pp, layout.microbatches, times_of(layout, kinds, slowest)
+    p, m, times = layout.pp, layout.microbatches, of.others
     each = (times.forward_s, times.inputs_s, times.weights_s)
     return controlled.bubble_s(layout.schedule, p, m, *each, hop_s) - controlled.bubble_s(layout.schedule, p, m, *each)
-
-
-def times_of(layout: Layout, kinds: tuple[Stage, ...], slowest: Stage) -> schedules.Times:
-    """One microbatch on a device, mean of all but the slowest."""
-    whole_s = math.fsum(stage.total_s * stage.stages for stage in kinds)
-    others = layout.pp - 1
-    forward_s = math.fsum(stage.forward.total_s * stage.stages for stage in kinds) - slowest.forward.total_s
-    weights_s = math.fsum(stage.weights_s * stage.stages for stage in kinds) - slowest.weights_s
-    inputs_s = whole_s - slowest.total_s - forward_s - weights_s
-    return schedules.Times(forward_s / others, inputs_s / others, weights_s / others)
 
 
 class Passes(NamedTuple):

@@ -57,10 +57,9 @@ def _gradients_s(
     import numpy as np
 
     def sent(layout: Layout) -> tuple[float, float]:
-        where = places(loads[0], layout)
         each = [
-            (exchange_s(gradient_pairs(load, layout, where), links),
-             across_sites(load, layout, where).waits_s(links.latency_ms))
+            (exchange_s(gradient_pairs(load, layout.spread), links),
+             across_sites(load, layout.spread).waits_s(links.latency_ms))
             for load in loads
         ]  # fmt: skip
         return min(one[0] for one in each), min(one[1] for one in each)

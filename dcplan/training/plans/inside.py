@@ -38,11 +38,11 @@ def inside_s(found: Table, rows: Array, at: Columns, near: Near) -> tuple[Array,
         ranks, each = site_ranks(where), []
         for (box, count), place in {(box, place.ranks): place for box, place in zip(boxes, where, strict=True)}.items():
             here = layout.dp if layout.across == "pp" else ranks[place.share.site]
-            work = reduction(workload, layout, box, here, 0.0, layout.dp)
+            work = reduction(workload, layout.spread, box, here, 0.0, layout.dp)
             over = group(box, 2, layout.tp * layout.cp * count)
             each.append((
                 work.reduce_s, work.mirror_s, work.gather_s, -work.buckets, 1 / over.ring, over.hop_s,
-                optimizer_s(workload, layout, box, None),
+                optimizer_s(workload, layout.spread, box, None),
             ))  # fmt: skip
         return [min(values) for values in zip(*each, strict=True)]
 

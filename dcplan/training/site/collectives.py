@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training.site.fabric import ring_rate, scattered_s
 
@@ -17,8 +17,7 @@ OUT_HOP_S = 14e-6
 """The same over the scale-out network [s]."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Ranks that work together, and the wires between them."""
 
     ranks: int
@@ -36,6 +35,7 @@ class Group:
     """How it sums: auto (the better of ring and tree), ring, tree, hierarchical or in-network."""
 
 
+@lru_cache(maxsize=4096)
 def group(machine: Machine, ranks: int, stride: int) -> Group:
     """`ranks` accelerators that stand `stride` apart in rank order.
 
@@ -87,7 +87,7 @@ def scatter_and_gather_s(over: Group, size: float) -> float:
     A rank gives (n−1)/n S to the one and takes as much from the other, whoever adds up. Ring, or recursive halving with
     2 log2(n) steps.
     """
-    return all_reduce_s(replace(over, sums="auto"), size)
+    return all_reduce_s(over._replace(sums="auto"), size)
 
 
 def all_to_all_s(over: Group, machine: Machine, size: float, out_size: float, stride: int) -> float:

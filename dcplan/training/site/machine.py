@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from dcplan.training.remember import remembered
@@ -62,11 +62,18 @@ class Machine:
     """A message to another site, beside its bytes and its latency."""
     launch_s: float
     """An operator on the host; see `launches`."""
+    leaving: float = field(init=False)
+    """One accelerator's part of what leaves its site, where all send, one direction [bytes/s]."""
+    hashed: int = field(init=False, repr=False, compare=False)
+    """Of all the above: a search looks up the same few machines again and again."""
 
-    @property
-    def leaving(self) -> float:
-        """One accelerator's part of what leaves its site, where all send, one direction [bytes/s]."""
-        return leaving(self.fabric, self.out)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "leaving", leaving(self.fabric, self.out))
+        said = tuple(getattr(self, key.name) for key in fields(self) if key.compare)
+        object.__setattr__(self, "hashed", hash(said))
+
+    def __hash__(self) -> int:
+        return self.hashed
 
 
 def is_modern(share: Share) -> bool:

@@ -89,6 +89,6 @@ def _messages(workload: Workload, layout: Layout) -> float:
         return messages(workload, layout, places(workload, layout), machines(workload)[0])
     if layout.across != "dp":
         return layout.microbatches
-    kind = across_sites(workload, layout, places(workload, layout)).kind
+    kind = across_sites(workload, layout.spread).kind
     each = 1 if kind in ("tree", "hub", OPTIMAL, SERVERS) else 2
     return each * layout.outer.fragments / layout.outer.every_steps if layout.outer else each
