@@ -36,7 +36,7 @@ def augmented(loop: Loop, values: Sequence[float], below: float = inf) -> tuple[
         if bought is None:
             return None
         try:
-            if not separate(loop, bought, every=loop.shore_cuts.complete, until=loop.task.until):
+            if not separate(loop, bought, every=loop.quick or loop.shore_cuts.complete, until=loop.task.until):
                 return bought
         except UncheckedError:
             return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.cuts.loop import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
-from dcplan.design.neighbourhood import improved
+from dcplan.design.neighbourhood import SITES, improved
 from dcplan.design.routing.check import UncheckedError
 from dcplan.design.routing.reserve import with_routing
 from dcplan.design.solver.direct import solve_again
@@ -40,6 +40,10 @@ TRIES = 30
 cuts to list: there a solve takes long, and what it buys falls short for long."""
 MISSES = 6
 """Of these, how many in a row may lead to nothing before the others are left for later."""
+NEAR = 0.1
+"""Gap from which neighbourhoods are looked at where there is a single state: its first answers are rough."""
+MORE_SITES = 2
+"""By so many its neighbourhoods grow each time that all is missed."""
 LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
@@ -78,6 +82,8 @@ class _Best:
     cost: float = inf
     bound: float = 0.0
     reason: str = "proven"
+    sites: int = SITES
+    """Of the neighbourhoods that are looked at."""
 
     def offer(self, values: tuple[float, ...], price: float) -> None:
         if price < self.cost:
@@ -155,25 +161,35 @@ def _solved(loop: Loop, program: Program, limits: Limits, start: Sequence[float]
 
 def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> int:
     """How many inequalities a purchase of the master breaks; it, or what it leads to, is offered."""
-    broken = 0 if loop.traffic.columns else _broken(loop, values, every=loop.shore_cuts.complete)
+    quick = loop.quick
+    broken = 0 if loop.traffic.columns else _broken(loop, values, every=quick or loop.shore_cuts.complete)
     if not broken:
         _offer(loop, best, values)
     elif loop.bought.pairs:
         _with_pairs(loop, values, best)
-    elif broken <= FEW_BROKEN or rounds % AUGMENT_EVERY == 0:
+    elif quick or broken <= FEW_BROKEN or rounds % AUGMENT_EVERY == 0:
         _offer(loop, best, augmented(loop, values, best.cost))
     return broken
 
 
 def _improve(loop: Loop, best: _Best) -> None:
-    """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list."""
+    """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list.
+
+    Of a single state where its traffic is too much to be written out, once the answer is near the bound.
+    """
     missed = 0
-    for _ in range(0 if loop.shore_cuts.complete else TRIES):
-        if best.values is None or missed == MISSES or best.closed(loop.task.gap) or loop.task.until.over:
+    if loop.traffic.columns or (loop.shore_cuts.complete and not loop.quick):
+        return
+    for _ in range(TRIES):
+        far = loop.quick and relative_gap(best.cost, best.bound) > NEAR
+        if best.values is None or far or best.closed(loop.task.gap) or loop.task.until.over:
             break
-        found = improved(loop, best.values)
+        found = improved(loop, best.values, best.sites)
         missed = missed + 1 if found is None else 0
         _offer(loop, best, found)
+        if missed == MISSES:
+            best.sites += MORE_SITES if loop.quick else 0
+            break
 
 
 def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:

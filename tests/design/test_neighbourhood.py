@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np  # noqa: TID253
 import pytest
 
 from dcplan.design import sizing
+from dcplan.design.cuts import loop as cut_loop
 from dcplan.design.cuts import shores
 from dcplan.design.cuts.loop import Task, cost, root, start
 from dcplan.design.formulation import whole_slots
@@ -93,8 +95,8 @@ def lumpy():
 def test_nodes_lead_to_the_same_answer(unlisted, monkeypatch):
     looked = []
 
-    def counted(loop, values):
-        looked.append(improved(loop, values))
+    def counted(loop, values, sites):
+        looked.append(improved(loop, values, sites))
         return looked[-1]
 
     monkeypatch.setattr(sizing, "improved", counted)
@@ -109,3 +111,45 @@ def test_nodes_lead_to_the_same_answer(unlisted, monkeypatch):
     assert any(looked)
     assert (first.counts, first.cost_usd, first.bound_usd) == (second.counts, second.cost_usd, second.bound_usd)
     assert all(shortage(made, {}, k, first.counts) < 1e-6 for k in range(len(made.states)))
+
+
+def test_one_state_costs_the_same_without_its_traffic_written_out(unlisted, monkeypatch):
+    looked = []
+
+    def counted(loop, values, sites):
+        looked.append(sites)
+        return improved(loop, values, sites)
+
+    monkeypatch.setattr(sizing, "improved", counted)
+    made = instances.dci(instances.DATA / "dci_12_1.json")
+    healthy = replace(made, states=made.states[:1])
+    task = Task(healthy, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None)
+    assert start(task).traffic.columns
+    written = size(task)
+    assert not looked
+    monkeypatch.setattr(cut_loop, "MOST_WRITTEN", 0)
+    assert not start(task).traffic.columns
+    found = size(task)
+    assert looked
+    assert written.status == found.status == "optimal"
+    assert found.cost_usd == pytest.approx(written.cost_usd)
+    assert shortage(healthy, {}, 0, found.counts) < 1e-6
+
+
+def test_a_neighbourhood_of_one_state_takes_in_what_leads_out_of_it():
+    made = instances.dci(instances.DATA / "dci_12_1.json")
+    healthy = replace(made, states=made.states[:1])
+    loop = start(Task(healthy, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None))
+    assert root(loop)
+    before = tuple(np.ceil(np.array(loop.linear.values)) + 1.0)
+    apart = set()
+    for _ in range(12):
+        found = improved(loop, before, 1)
+        if found is not None:
+            mine = [j for j, i in enumerate(loop.bought.wavelengths) if found[i] != before[i]]
+            ends = [set(made.lightpaths[made.choices[j].lightpath].route.ends) for j in mine]
+            assert set.intersection(*ends)
+            before = found
+            apart |= set(mine)
+    assert apart
+    assert shortage(healthy, {}, 0, counts_of(loop, before)) < 1e-6

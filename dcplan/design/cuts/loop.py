@@ -58,7 +58,9 @@ STALL = 1e-4
 STALLED = 4
 """The relaxation is left when it rose by less than this share in so many rounds and all states were looked at."""
 QUICK_STALLED = 10
-"""The same where the only state has its traffic beside the master: rounds are quick, and go on to raise it a little."""
+"""The same of a single state with its traffic outside of the master: rounds are quick, and go on to raise it."""
+MOST_WRITTEN = 4_000
+"""Columns of traffic of a single state beyond which an integer solve goes faster with inequalities alone."""
 FADE = 0.8
 """What is left of a state's rank after each time that it is carried."""
 
@@ -135,7 +137,9 @@ class Loop:
 
     Where traffic has a price, the master holds that of the healthy state, which is checked with the others."""
     traffic: Program
-    """Columns and rows of what can be written out beside the master: the traffic of a single state without a price."""
+    """Columns and rows written out beside the master: the traffic of a single state without a price, if little."""
+    quick: bool
+    """There is a single state, with its traffic outside of the master."""
     linear: Linear
     base: int
     """Rows of the master before any cut."""
@@ -180,6 +184,7 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
     beside = Program(list(program.columns) if apart else [])
     if (alone or task.problem.priced) and 0 not in task.written:
         carry(beside if apart else program, task.problem, bought, 0, task.held)
+    written = beside.columns[len(program.columns) :]
     table = arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)
     loop = Loop(
@@ -189,7 +194,8 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         table=table,
         shore_cuts=ShoreCuts(task.problem, across(task.problem, table), bought, least),
         check=StateCheck(task.problem, task.held, table) if task.problem.shared and (apart or not alone) else None,
-        traffic=Program(beside.columns[len(program.columns) :], beside.rows),
+        traffic=Program(written, beside.rows) if len(written) <= MOST_WRITTEN else Program(),
+        quick=bool(written),
         linear=Linear(program),
         base=len(program.rows),
         least=least,
@@ -210,7 +216,7 @@ def root(loop: Loop) -> bool:
 
     False where it is infeasible.
     """
-    best, stalled, quick = -inf, 0, bool(loop.traffic.columns)
+    best, stalled, quick = -inf, 0, loop.quick
     for _ in range(ROOT_ROUNDS):
         status = loop.linear.solve()
         if status == "infeasible":
