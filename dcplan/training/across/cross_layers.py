@@ -26,12 +26,13 @@ from dcplan.training import shapes
 from dcplan.training.across.patterns import shortest_ring
 from dcplan.training.compute import attention_core_s, imbalance, one_copy, ring_exchange_s, tp_bytes
 from dcplan.training.pipeline.stages import device_layers
+from dcplan.training.remember import remembered
 
 if TYPE_CHECKING:
     from dcplan.training.across.place import Place
     from dcplan.training.pipeline.stages import StageLayers
     from dcplan.training.site.machine import Machine
-    from dcplan.training.step import Layout, Links, Workload
+    from dcplan.training.step import Layout, Links, Tile, Workload
 
 SPANNING = ("tp", "cp", "ep")
 """Dimensions whose groups exchange in every layer."""
@@ -142,13 +143,20 @@ def messages(workload: Workload, layout: Layout, where: tuple[Place, ...], box: 
 
 def spanned(workload: Workload, layout: Layout, where: tuple[Place, ...], box: Machine) -> Spanned:
     """The exchanges of a plan whose groups span sites."""
-    members = members_by_site(layout, where)
-    if layout.across == "tp":
-        return _tp(workload, layout, members, box)
-    if layout.across == "cp":
-        each = _cp(workload, layout, members, box)
+    members = tuple(members_by_site(layout, where).items())
+    return _spanned(workload, layout.across, layout.dp, layout.tile, members, box)
+
+
+@remembered
+def _spanned(
+    workload: Workload, across: str, dp: int, tile: Tile, members: tuple[tuple[SiteId, float], ...], box: Machine
+) -> Spanned:
+    if across == "tp":
+        return _tp(workload, dp, tile, dict(members), box)
+    if across == "cp":
+        each = _cp(workload, dp, tile, dict(members), box)
         return Spanned(each, each)
-    return Spanned(moe=_ep(workload, layout, members, box))
+    return Spanned(moe=_ep(workload, dp, tile, dict(members), box))
 
 
 def members_by_site(layout: Layout, where: tuple[Place, ...]) -> dict[SiteId, float]:
@@ -161,40 +169,40 @@ def members_by_site(layout: Layout, where: tuple[Place, ...]) -> dict[SiteId, fl
     return found
 
 
-def _tp(workload: Workload, layout: Layout, members: Mapping[SiteId, float], box: Machine) -> Spanned:
-    groups, passes = layout.cp * layout.dp, 3 if layout.recompute == "full" else 2
+def _tp(workload: Workload, dp: int, tile: Tile, members: Mapping[SiteId, float], box: Machine) -> Spanned:
+    groups, passes = tile.cp * dp, 3 if tile.recompute == "full" else 2
 
     def reduced(size: float, times: float) -> Exchange:
         return Exchange(
             times,
             2,
             {
-                pair(a, b): groups * size * (members[a] + members[b]) / layout.tp / 1e9
+                pair(a, b): groups * size * (members[a] + members[b]) / tile.tp / 1e9
                 for a, b in itertools.combinations(members, 2)
             },
         )
 
     def layer(*, moe: bool) -> tuple[Exchange, ...]:
-        return tuple(reduced(size, passes) for size in tp_bytes(workload, layout.tile, box, moe=moe))
+        return tuple(reduced(size, passes) for size in tp_bytes(workload, tile, box, moe=moe))
 
-    tokens = layout.microbatch * workload.sequence_length / layout.cp
+    tokens = tile.microbatch * workload.sequence_length / tile.cp
     moe = layer(moe=True) if shapes.is_moe(workload.model) else ()
     return Spanned(layer(moe=False), moe, (reduced(2 * tokens * workload.model.hidden, 1),))
 
 
-def _cp(workload: Workload, layout: Layout, members: Mapping[SiteId, float], box: Machine) -> tuple[Exchange, ...]:
+def _cp(workload: Workload, dp: int, tile: Tile, members: Mapping[SiteId, float], box: Machine) -> tuple[Exchange, ...]:
     """Forward, again where all is recomputed, and twice as much backward."""
-    tokens = layout.microbatch * workload.sequence_length / layout.cp
-    block_gb = layout.dp * 2 * tokens * shapes.kv_width(workload.model) / 1e9
+    tokens = tile.microbatch * workload.sequence_length / tile.cp
+    block_gb = dp * 2 * tokens * shapes.kv_width(workload.model) / 1e9
     sites = tuple(members)
-    forwards = 2 if layout.recompute == "full" else 1
-    if layout.cp_exchange == "all-gather":
+    forwards = 2 if tile.recompute == "full" else 1
+    if tile.cp_exchange == "all-gather":
         size = {pair(a, b): max(members[a], members[b]) * block_gb for a, b in itertools.combinations(sites, 2)}
         return (Exchange(forwards + 2, 1, size),)
     around = shortest_ring(sites, dict(workload.collective.latency_ms))
     edges = {pair(a, b) for a, b in zip(around, (*around[1:], around[0]), strict=True)}
-    steps, near_s = layout.cp - 1, ring_exchange_s(workload, layout.tile, box)
-    core_s, backward_s = attention_core_s(workload, layout.tile, box)
+    steps, near_s = tile.cp - 1, ring_exchange_s(workload, tile, box)
+    core_s, backward_s = attention_core_s(workload, tile, box)
     once = dict.fromkeys(sorted(edges), steps * block_gb)
     twice = dict.fromkeys(sorted(edges), 2 * steps * block_gb)
     return (
@@ -203,11 +211,11 @@ def _cp(workload: Workload, layout: Layout, members: Mapping[SiteId, float], box
     )
 
 
-def _ep(workload: Workload, layout: Layout, members: Mapping[SiteId, float], box: Machine) -> tuple[Exchange, ...]:
-    topk, passes = workload.model.topk or 1, 3 if layout.recompute == "full" else 2
-    tokens = layout.microbatch * workload.sequence_length * layout.dp * imbalance(workload, layout.tile)
-    part = {site: own / layout.ep for site, own in members.items()}
-    copies = {site: 1 - (1 - own) ** topk if one_copy(layout.tile, box) else topk * own for site, own in part.items()}
+def _ep(workload: Workload, dp: int, tile: Tile, members: Mapping[SiteId, float], box: Machine) -> tuple[Exchange, ...]:
+    topk, passes = workload.model.topk or 1, 3 if tile.recompute == "full" else 2
+    tokens = tile.microbatch * workload.sequence_length * dp * imbalance(workload, tile)
+    part = {site: own / tile.ep for site, own in members.items()}
+    copies = {site: 1 - (1 - own) ** topk if one_copy(tile, box) else topk * own for site, own in part.items()}
 
     def sent(width: float) -> dict[Pair, float]:
         """Of the two directions, the one that has more to carry."""

@@ -41,6 +41,7 @@ class Passes:
     """The whole step, without exchange across sites; at least both passes [s]."""
 
 
+@lru_cache(maxsize=256)
 def fragments(layers: int, count: int, pattern: str) -> tuple[tuple[int, ...], ...]:
     """Layers of each fragment, first layer 0: strided, every `count`-th; sequential, neighbours, as even as can be."""
     if pattern == "strided":

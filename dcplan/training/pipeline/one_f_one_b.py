@@ -109,33 +109,38 @@ class _Run:
                     self.m -= left * period
                     skipped_s = left * shift
             i += 1
-        for s in range(self.p - 1, -1, -1):  # backward passes that are left, when no forward pass is
+        for s in range(self.p - 1, -1, -1):
             self._backward(s, self.m - self.warm[s], self.m)
             self.free[s] += min(s, self.m) * self.weights_s[s]
         return max(self.free) + skipped_s
 
     def _round(self, i: int) -> list[float]:
-        """Forward passes of microbatch i in all stages, each followed by the backward pass that is due."""
-        free, slow, comes, ends = self.free, self.slow, 0.0, list[float]()
-        warm, backward = self.warm, self._backward
+        """Forward passes of microbatch i in all stages, each followed by the backward pass that is due.
+
+        When each stage is done with either.
+        """
+        free, slow, comes, at = self.free, self.slow, self.comes, 0.0
         for s, took in enumerate(self.forward_s):
             if s in slow:
-                comes = self._over(s, "F", comes)
+                at = self._over(s, "F", at)
             before = free[s]
-            comes = (comes if comes > before else before) + took  # noqa: FURB136  no call: this runs p m times
-            free[s] = comes
-            ends.append(comes)
-        self.comes[-1].append(comes)
+            free[s] = at = (at if at > before else before) + took  # noqa: FURB136  no call: this runs p m times
+        comes[-1].append(at)
+        ends = free.copy()
         for s in range(self.p - 1, -1, -1):
-            j = i - warm[s]
+            j = i - self.warm[s]
             if j < 0:
                 break
-            ends.append(backward(s, j, j + 1))
-        return ends
+            at, before = comes[s][j], free[s]
+            at = (at if at > before else before) + self.inputs_s[s]  # noqa: FURB136  as above
+            free[s] = at + self.weights_s[s] if j >= s else at
+            if s:
+                comes[s - 1].append(self._over(s, "B", at) if s in slow else at)
+        return ends + free
 
-    def _backward(self, s: int, first: int, end: int) -> float:
-        """Backward passes of microbatches in a row in a stage; when the last of them is done."""
-        free, comes, took, late, done = self.free[s], self.comes[s], self.inputs_s[s], self.weights_s[s], 0.0
+    def _backward(self, s: int, first: int, end: int) -> None:
+        """Backward passes that are left in a stage, when no forward pass is."""
+        free, comes, took, late = self.free[s], self.comes[s], self.inputs_s[s], self.weights_s[s]
         goes, slow = self.comes[s - 1] if s else None, s in self.slow
         for j in range(first, end):
             before = comes[j]
@@ -144,7 +149,6 @@ class _Run:
             if goes is not None:
                 goes.append(self._over(s, "B", done) if slow else done)
         self.free[s] = free
-        return done
 
     def _over(self, upstream: int, way: str, ready: float) -> float:
         boundary = self.slow[upstream]
@@ -174,7 +178,5 @@ class _Run:
     def _shift(self, history: Sequence[Sequence[float]], period: int) -> float | None:
         """By how much all of a round is later than `period` rounds before; None where that is not one number."""
         now, then = history[-1], history[-1 - period]
-        if len(now) != len(then):
-            return None
-        shift, near = now[0] - then[0], EQUAL * now[-1]
+        shift, near = now[0] - then[0], EQUAL * now[self.p]
         return shift if all(abs(a - b - shift) <= near for a, b in zip(now, then, strict=True)) else None
