@@ -35,8 +35,9 @@ class Checkpoints(Strict):
 
     interval_s: Literal["daly", "young"] | Positive = "daly"
     """Work between two checkpoints [s], rounded to whole steps; daly, young: the best one by their formulas."""
-    bytes_per_parameter: Positive = 14.0
-    """What is saved: bf16 weight, fp32 master copy and two moments are 14."""
+    bytes_per_parameter: Positive | None = None
+    """What is saved; without it bf16 weight, fp32 master copy and two moments as the plan keeps them (`exp_avg_dtype`):
+    14 where those are fp32, 10 in bf16, 8 in fp8."""
     gb_per_s: Positive | None = None
     """Rate at which the whole job writes to storage [GB/s]; without it 2,000 for 16,384 accelerators (Llama 3), in
     proportion. Give this or `over`."""

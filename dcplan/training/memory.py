@@ -183,7 +183,7 @@ def _kept(workload: Workload, spread: Spread, kind: StageLayers, parameters: Hel
     optimizer_bytes = adam_bytes(spread) * (1 - offloaded) + state_bytes(spread.sync, spread.outer)
     weights_gb, optimizer_gb = weights / 1e9, optimizer_bytes * stepped / 1e9
     gradients_gb = gradient_bytes(spread) * (part if spread.sharding >= 2 else whole) / 1e9
-    host_gb = (KEPT_BYTES * offloaded + host_bytes(spread.outer)) * stepped / 1e9
+    host_gb = ((KEPT_BYTES + gradient_bytes(spread)) * offloaded + host_bytes(spread.outer)) * stepped / 1e9
     return _Kept(kind, weights_gb, gradients_gb, optimizer_gb, weights_gb + gradients_gb + optimizer_gb, host_gb)
 
 

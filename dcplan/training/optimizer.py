@@ -9,7 +9,7 @@ from dcplan.training.outer.exchange import traffic_bytes
 from dcplan.training.pipeline.schedules import copies
 from dcplan.training.remember import remembered
 from dcplan.training.site.offload import host_step_s
-from dcplan.training.state import adam_traffic
+from dcplan.training.state import adam_traffic, gradient_bytes
 
 if TYPE_CHECKING:
     from dcplan.training.site.machine import Machine
@@ -28,7 +28,7 @@ def optimizer_s(workload: Workload, spread: Spread, box: Machine, own: tuple[flo
     offloaded = spread.optimizer_offload_percent / 100
     traffic = adam_traffic(spread) * (1 - offloaded) + traffic_bytes(spread.sync, spread.outer)
     parameters = stepped_here(workload, spread, own)
-    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters))
+    return max(traffic * parameters / box.hbm, host_step_s(box.host, offloaded * parameters, gradient_bytes(spread)))
 
 
 def stepped_here(workload: Workload, layout: Layout | Spread, own: tuple[float, float] | None = None) -> float:

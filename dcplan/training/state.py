@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dcplan.training.site.precision import PRECISIONS
 
 if TYPE_CHECKING:
+    from dcplan.model.job import ParallelismPlan
     from dcplan.training.step import Layout, Spread, Tile
 
 MASTER_BYTES = 4
@@ -38,9 +39,9 @@ def gathered_bytes(layout: Layout | Spread) -> int:
     return 1 if layout.fp8_param_gather else 2
 
 
-def adam_bytes(layout: Layout | Spread) -> int:
+def adam_bytes(of: Layout | Spread | ParallelismPlan) -> int:
     """Adam's own: the fp32 weight and two moments."""
-    return MASTER_BYTES + 2 * MOMENTS[layout.exp_avg_dtype]
+    return MASTER_BYTES + 2 * MOMENTS[of.exp_avg_dtype]
 
 
 def adam_traffic(layout: Layout | Spread) -> int:

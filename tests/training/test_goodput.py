@@ -67,6 +67,17 @@ def test_a_checkpoint_of_llama3() -> None:
     assert size_gb(model("llama3-405b")) == pytest.approx(5_682, rel=1e-3)
 
 
+@pytest.mark.parametrize(("dtype", "each"), [("fp32", 14), ("bf16", 10), ("fp8", 8)])
+def test_a_checkpoint_holds_the_moments_as_the_plan_keeps_them(dtype: str, each: int) -> None:
+    plan = replace(PLAN, exp_avg_dtype=dtype)
+    open_, given_ = (Writing(140, 28.0, 7.0, by_plan=by_plan) for by_plan in (True, False))
+    assert open_.under(plan) == Writing(10 * each, pytest.approx(2 * each), pytest.approx(each / 2))
+    assert given_.under(plan) == given_
+    found = goodput(losses(writing=open_), plan, step())
+    assert found is not None
+    assert (found.checkpoint_gb, found.write_s, found.local_s) == pytest.approx((10 * each, 2 * each, each / 2))
+
+
 def test_the_parts_multiply_and_a_run_follows() -> None:
     found = goodput(
         losses(

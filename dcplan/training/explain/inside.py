@@ -15,8 +15,8 @@ from dcplan.training.pipeline.schedules import CONTROLLED, Times, bubble_s, copi
 from dcplan.training.pipeline.stages import hops_s, idle_s, pace_of, passes_of
 from dcplan.training.replica import transfer_bytes
 from dcplan.training.site.collectives import group
-from dcplan.training.site.offload import DOWN_BYTES, STEP_BYTES, UP_BYTES
-from dcplan.training.state import adam_traffic
+from dcplan.training.site.offload import STEP_BYTES, UP_BYTES
+from dcplan.training.state import adam_traffic, gradient_bytes
 
 if TYPE_CHECKING:
     from dcplan.training.explain.picture import Picture
@@ -249,8 +249,8 @@ def optimizer(of: Picture) -> Worked:
         Quantity("u", traffic_bytes(layout.sync, layout.outer), "bytes", "outer optimizer, mean of all steps"),
         Quantity("L", box.host.link, "bytes/s", "link to the host"),
         Quantity("M", box.host.memory, "bytes/s", "host memory"),
-        Quantity("c", max(DOWN_BYTES, UP_BYTES), "bytes", "over the link, the larger way, per parameter"),
-        Quantity("j", STEP_BYTES, "bytes", "Adam through host memory, per parameter"),
+        Quantity("c", max(gradient_bytes(layout), UP_BYTES), "bytes", "over the link, the larger way, per parameter"),
+        Quantity("j", STEP_BYTES + gradient_bytes(layout), "bytes", "Adam through host memory, per parameter"),
     ]
     held = "(A / s + X / e)"
     traffic = "k × (1 − o)" if layout.optimizer_offload_percent else "k"

@@ -93,7 +93,9 @@ def _optimizer(stage: Stage) -> Worked:
 
 
 def _host(stage: Stage) -> Worked:
-    each = KEPT_BYTES * stage.of.layout.optimizer_offload_percent / 100 + host_bytes(stage.of.layout.outer)
+    layout = stage.of.layout
+    offloaded = (KEPT_BYTES + gradient_bytes(layout)) * layout.optimizer_offload_percent / 100
+    each = offloaded + host_bytes(layout.outer)
     return _spread(stage, each, 1, "Adam and gradient that are offloaded, state of outer steps") if each else NOTHING
 
 

@@ -117,7 +117,7 @@ def goodput(losses: Losses, layout: Layout, step: StepTime, outside: Outside = A
     """
     if not math.isfinite(step.step_s) or losses.stragglers.dropped >= layout.dp:
         return None
-    found = pieces(losses, layout, step, outside)
+    found, writing = pieces(losses, layout, step, outside), losses.writing.under(layout)
     about, step_s, ettr = found.cycle, found.step_s, efficiency(found.cycle)
     written = 1 / (1 + about.stall_share)
     parts = {
@@ -137,9 +137,9 @@ def goodput(losses: Losses, layout: Layout, step: StepTime, outside: Outside = A
     endless = math.isinf(about.interval_s)
     return Goodput(
         mtbf_h=1 / rate / HOURS if (rate := about.rate_per_s + about.far_rate_per_s) else None,
-        checkpoint_gb=losses.writing.size_gb,
-        write_s=losses.writing.far_s,
-        local_s=losses.writing.near_s,
+        checkpoint_gb=writing.size_gb,
+        write_s=writing.far_s,
+        local_s=writing.near_s,
         interval_s=None if endless else about.interval_s,
         interval_steps=None if endless else round(about.interval_s / step_s),
         remote_every=about.far_every,
@@ -177,7 +177,7 @@ def pieces(losses: Losses, layout: Layout, step: StepTime, outside: Outside = AL
     own_s = own_work_s(step.terms)
     step_s = step.step_s + (slower.longer - 1) * own_s
     near, far = 1 / losses.mtbf_s + outside.restarts_per_s, outside.far_restarts_per_s
-    about = cycle(losses.interval, losses.far_interval_s, losses.writing, near, far, losses.detection_s,
+    about = cycle(losses.interval, losses.far_interval_s, losses.writing.under(layout), near, far, losses.detection_s,
                   losses.restart_s, step_s)  # fmt: skip
     spare = 1.0
     if losses.host_repair_s:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from dcplan.training import shapes
 from dcplan.training.goodput.renewal import Cycle, daly_s, young_s
-from dcplan.training.state import ADAM_BYTES
+from dcplan.training.state import ADAM_BYTES, adam_bytes
 
 if TYPE_CHECKING:
     from dcplan.catalog.parts import ModelShape
+    from dcplan.model.job import ParallelismPlan
+    from dcplan.training.step import Layout
 
 WEIGHT_BYTES = 2
 """bf16 weights beside the optimizer's fp32 master copy."""
@@ -30,6 +32,16 @@ class Writing:
     near_s: float | None
     """Copying it beside the accelerators, from where it is then written to storage while work goes on [s]; none: work
     waits for storage."""
+    by_plan: bool = False
+    """Nobody says how many bytes of a parameter are saved: these are with fp32 moments, see `under`."""
+
+    def under(self, plan: Layout | ParallelismPlan) -> Writing:
+        """The same under a plan, which may keep moments in fewer bytes; what bytes are given for stays as it is."""
+        if not self.by_plan:
+            return self
+        part = (WEIGHT_BYTES + adam_bytes(plan)) / (WEIGHT_BYTES + ADAM_BYTES)
+        near_s = None if self.near_s is None else self.near_s * part
+        return Writing(self.size_gb * part, self.far_s * part, near_s)
 
 
 def size_gb(model: ModelShape, bytes_per_parameter: float = WEIGHT_BYTES + ADAM_BYTES) -> float:

@@ -67,10 +67,10 @@ def storage_gb_per_s(network: Network, about: Checkpoints, accelerators: int) ->
 
 
 def _writing(network: Network, workload: Workload, about: Checkpoints) -> Writing:
-    size = size_gb(workload.model, about.bytes_per_parameter)
-    local = about.local_gb_per_s
+    given, local = about.bytes_per_parameter, about.local_gb_per_s
+    size = size_gb(workload.model) if given is None else size_gb(workload.model, given)
     near_s = None if local is None else size / workload.accelerators / local
-    return Writing(size, size / storage_gb_per_s(network, about, workload.accelerators), near_s)
+    return Writing(size, size / storage_gb_per_s(network, about, workload.accelerators), near_s, by_plan=given is None)
 
 
 def _corruption(about: CorruptionOfJob, accelerators: int) -> Corruption:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean
@@ -146,7 +147,9 @@ def _proportion(network: Network, at: Loc, load: Workload) -> Iterator[Finding]:
     losses = losses_of(network, load)
     if losses is None:
         return
-    about, mtbf_s = losses.writing, losses.mtbf_s
+    plans, mtbf_s = network.jobs[load.job].plans, losses.mtbf_s
+    named = [] if isinstance(plans, str) else [losses.writing.under(plan) for plan in plans.values()]
+    about = max(named, key=attrgetter("size_gb"), default=losses.writing)
     locate = network.document.locate
     given = losses.interval
     stall_s = about.far_s if about.near_s is None else about.near_s

@@ -71,7 +71,7 @@ def memory_gb(workload: Workload, at: Columns) -> tuple[Array, Array]:
         total = weights / 1e9 + gradients / 1e9 + optimizer / 1e9 + (activations + working) / 1e9
         fuller = (there > 0) & (total > most)
         most = np.where(fuller, total, most)
-        host = np.where(fuller, (KEPT_BYTES * at.offloaded + at.host_bytes) * stepped / 1e9, host)
+        host = np.where(fuller, ((KEPT_BYTES + gradient) * at.offloaded + at.host_bytes) * stepped / 1e9, host)
     return most, host
 
 

@@ -20,14 +20,12 @@ ASSUMED_LINK_GB_PER_S = 31.5
 """PCIe 4 x16, one direction, where the catalog has no link."""
 ASSUMED_MEMORY_GB_PER_S = 51.0
 """An eighth of two processors with eight channels of DDR4-3200 each, where the catalog has no host memory."""
-DOWN_BYTES = 4
-"""A gradient, fp32."""
 UP_BYTES = 2
 """A weight, bf16."""
-STEP_BYTES = 30
-"""Adam in host memory: gradient, master weight and two moments read, the last three written, and the bf16 weight."""
-KEPT_BYTES = 18
-"""Master weight, two moments, gradient and bf16 weight of a parameter."""
+STEP_BYTES = 26
+"""Adam in host memory: master weight and two moments read and written, and the bf16 weight; the gradient besides."""
+KEPT_BYTES = 14
+"""Master weight, two moments and bf16 weight of a parameter; the gradient besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,9 @@ def is_assumed(part: Accelerator) -> bool:
     return part.host_gb_per_s is None or part.host_memory_gb_per_s is None
 
 
-def host_step_s(host: Host, parameters: float) -> float:
-    """Optimizer step of so many parameters in host memory [s]: max(4 n / link, 30 n / memory, 2 n / link)."""
-    return parameters * max(max(DOWN_BYTES, UP_BYTES) / host.link, STEP_BYTES / host.memory)
+def host_step_s(host: Host, parameters: float, gradient: int) -> float:
+    """Optimizer step of so many parameters in host memory [s]: max(g n / link, (26 + g) n / memory, 2 n / link).
+
+    gradient: bytes g of one, 4 in fp32, 2 in bf16.
+    """
+    return parameters * max(max(gradient, UP_BYTES) / host.link, (STEP_BYTES + gradient) / host.memory)
