@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dcplan import __version__
 from dcplan.api.about_work import about_layout, about_work
+from dcplan.api.recipe import in_words, outer_in_words
 from dcplan.assess.taken import about_losses
 from dcplan.model.graph import STRETCH
 from dcplan.model.network import CIRCUIT_US_PER_KM
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from dcplan.model.schema import Fiber, Policy
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
-    from dcplan.training.outer.exchange import Outer
     from dcplan.training.step import Layout, Share
 
 
@@ -189,43 +189,6 @@ def _row(job: str, chosen: Layout | None, row: Compared) -> PlanRow:
         equal_s=row.equal_s if row.equal_s is not None and math.isfinite(row.equal_s) else None,
         transport=row.transport,
     )
-
-
-RECOMPUTE = {"none": "no recompute", "selective": "selective", "full": "full recompute"}
-
-
-def in_words(layout: Layout) -> str:
-    """The sizes that are not one, the way an ML engineer writes them, with microbatch, sharding and recompute."""
-    sizes = [
-        f"{label}{size}"
-        for label, size in (
-            ("TP", layout.tp),
-            ("CP", layout.cp),
-            ("PP", layout.pp),
-            ("EP", layout.ep),
-            ("DP", layout.dp),
-        )
-        if size > 1
-    ]
-    detail = [f"v{layout.virtual_stages}"] if layout.virtual_stages > 1 else []
-    detail += [layout.schedule] if layout.schedule != "1f1b" else []
-    detail += ["EP overlapped"] if layout.paired else []
-    detail += [f"CP by {layout.cp_exchange}"] if layout.cp > 1 and layout.cp_exchange != "ring" else []
-    detail += [f"mb{layout.microbatch}", f"ZeRO-{layout.sharding}", RECOMPUTE[layout.recompute]]
-    detail += ["equal parts"] if layout.equal_parts else []
-    if layout.optimizer_offload_percent:
-        detail.append(f"{layout.optimizer_offload_percent:g} % of the optimizer in the host")
-    if layout.outer and layout.across == "dp":
-        detail.append(outer_in_words(layout.sync, layout.outer))
-    return " ".join([*sizes, *detail])
-
-
-def outer_in_words(sync: str, outer: Outer) -> str:
-    """How sites that train by themselves exchange what they have learned."""
-    if sync == "parameter-server":
-        return f"servers every {' × '.join(str(tier.every) for tier in outer.tiers)}, {outer.bits} bit"
-    parts = f" in {outer.fragments} fragments, overlap {outer.overlap_steps}" if sync == "streaming" else ""
-    return f"{'streamed' if parts else 'local SGD'} every {outer.every_steps}{parts}, {outer.bits} bit"
 
 
 def assumptions_of(

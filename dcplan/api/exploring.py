@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.api.assemble import in_words, rows_of
+from dcplan.api.assemble import rows_of
+from dcplan.api.recipe import in_words
 from dcplan.assess.compare import compare
 from dcplan.design.collective.at_rates import at_rates, options_at
 from dcplan.design.result import Infeasible
