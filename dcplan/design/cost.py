@@ -257,6 +257,8 @@ def _amplifier(network: Network, name: str, count: int, existing: int, pue: floa
 
 def _free(item: BillItem, existing: int) -> BillItem:
     """The item without what is there already, which is counted beside it."""
+    if not existing:
+        return item
     quantity = item.quantity - existing
     return replace(item, quantity=quantity, total_usd=quantity * item.unit_usd, existing=existing)
 

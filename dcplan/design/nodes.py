@@ -65,26 +65,29 @@ def with_roadms(network: Network, paths: Mapping[str, Lightpath], lit: Iterable[
     return replace(network, roadms=passed_by(paths[one.lightpath] for one in lit if one.lightpath in paths))
 
 
-def patterns(network: Network, line: Line, open_at: frozenset[SiteId]) -> tuple[Pattern, ...]:
-    """Of a fiber, every pattern of ROADMs at those of its ends where light may pass; none where it may at neither."""
+def patterns(network: Network, line: Line, open_at: frozenset[SiteId], *, lit: bool) -> tuple[Pattern, ...]:
+    """Of a fiber, every pattern of ROADMs at those of its ends where light may pass; none where it may at neither.
+
+    lit: pairs of it are lit already, which may be spared something.
+    """
     ends = [site for site in network.fibers[line.fiber].ends if site in open_at]
     if not ends or not line.booster:
         return ()
-    found: list[Pattern] = []
-    plain = _prices(network, line, frozenset())
-    for flags in product((False, True), repeat=len(ends)):
-        roadms = frozenset(site for site, there in zip(ends, flags, strict=True) if there)
-        new, spared = _prices(network, line, roadms)
-        found.append(Pattern(roadms, new - plain[0], spared - plain[1]))
-    return tuple(found)
+    flags = product((False, True), repeat=len(ends))
+    roadms = [frozenset(site for site, there in zip(ends, each, strict=True) if there) for each in flags]
+    prices = [_prices(network, line, each, lit=lit) for each in roadms]
+    plain = prices[0]
+    return tuple(
+        Pattern(each, new - plain[0], spared - plain[1]) for each, (new, spared) in zip(roadms, prices, strict=True)
+    )
 
 
-def _prices(network: Network, line: Line, roadms: frozenset[SiteId]) -> tuple[float, float]:
-    """Of a pair lit anew, and how much less one costs that is lit already [US$]."""
+def _prices(network: Network, line: Line, roadms: frozenset[SiteId], *, lit: bool) -> tuple[float, float]:
+    """Of a pair lit anew, and how much less one costs that is lit already, if any is [US$]."""
     decided = replace(network, roadms=roadms)
     here = line_at(line, roadms)
     new = cost.total(cost.pair_items(decided, here, 1))
-    return new, new - cost.total(cost.pair_items(decided, here, 1, existing=1))
+    return new, new - cost.total(cost.pair_items(decided, here, 1, existing=1)) if lit else 0.0
 
 
 def buy_nodes(program: Program, problem: Problem, pairs: Mapping[FiberId, int], there: Mapping[FiberId, int]) -> Nodes:

@@ -215,6 +215,7 @@ def problem(
     stand = existing.places(network, usable, band)
     open_at = passed_by(usable)
     plain = replace(network, roadms=frozenset())
+    pair_usd = {fiber: cost.total(cost.pair_items(plain, line_of[fiber], 1)) for fiber in fibers}
     return Problem(
         network=network,
         lines=line_of,
@@ -226,17 +227,17 @@ def problem(
         states=tuple(states),
         band=band,
         fibers=fibers,
-        pair_usd={fiber: cost.total(cost.pair_items(plain, line_of[fiber], 1)) for fiber in fibers},
+        pair_usd=pair_usd,
         build_usd={edge: usd for edge, usd in builds.items() if usd > 0},
         pairs_lit=lit,
         pairs_kept={fiber: lit[fiber] for fiber in existing.pairs_kept(network) if fiber in lit},
         pair_saved_usd={
-            fiber: cost.total(cost.pair_items(plain, line_of[fiber], 1))
-            - cost.total(cost.pair_items(plain, line_of[fiber], 1, existing=1))
-            for fiber in lit
+            fiber: pair_usd[fiber] - cost.total(cost.pair_items(plain, line_of[fiber], 1, existing=1)) for fiber in lit
         },
         passed=tuple(site for site in network.sites if site in open_at),
-        patterns={fiber: types for fiber in fibers if (types := patterns(network, line_of[fiber], open_at))},
+        patterns={
+            fiber: types for fiber in fibers if (types := patterns(network, line_of[fiber], open_at, lit=fiber in lit))
+        },
         places={
             j: stand[kind]
             for j, choice in enumerate(choices)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from dcplan.model.network import FiberId
 
 LOOSE_GAP = 0.01
-"""Gap of the master until the first answer that every state can carry."""
+"""Gap of the master until the first answer that every state can carry, where a narrower one may take long."""
+EASY = 20_000
+"""Nodes × columns of a solve up to which the next goes for the whole gap at once: most of either is its root."""
 FEW_BROKEN = 12
 AUGMENT_EVERY = 10
 """A purchase of the master is added to until every state is carried where it breaks so few cuts, or now and then."""
@@ -143,7 +145,9 @@ def _search(loop: Loop) -> _Best | None:
         if not broken and gap <= half:
             best.reason = solved.reason
             break
-        if best.values is not None:
+        if solved.nodes * len(loop.program.columns) <= EASY:
+            gap = half
+        elif best.values is not None:
             gap = max(half, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4)) if broken else half
     return best
 

@@ -16,7 +16,7 @@ from dcplan.design.formulation import TBPS, Bought, choices_over
 from dcplan.design.problem import Problem, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dcplan.design.problem import Hop
     from dcplan.model.network import FiberId, SiteId
@@ -64,14 +64,23 @@ def terms_of(cut: Cut, problem: Problem, bought: Bought, pair_gbps: Mapping[Fibe
 def pair_capacity_gbps(problem: Problem) -> dict[FiberId, float]:
     """The most that one lit pair of each fiber can carry, whatever modes fill it (unbounded knapsack) [Gb/s]."""
     found = {}
+    known: dict[tuple[tuple[int, float], ...], float] = {}
     for fiber in problem.fibers:
         best_rate: dict[int, float] = {}
         for j in choices_over(problem, fiber):
             choice = problem.choices[j]
             best_rate[choice.slots] = max(best_rate.get(choice.slots, 0.0), choice.gbps)
-        best = [0.0] * (problem.slots + 1)
-        for slots in range(1, problem.slots + 1):
-            filled = (best[slots - width] + gbps for width, gbps in best_rate.items() if width <= slots)
-            best[slots] = max(best[slots - 1], *filled, 0.0)
-        found[fiber] = best[problem.slots]
+        modes = tuple(sorted(best_rate.items()))
+        if modes not in known:
+            known[modes] = _fullest_gbps(modes, problem.slots)
+        found[fiber] = known[modes]
     return found
+
+
+def _fullest_gbps(modes: Sequence[tuple[int, float]], size: int) -> float:
+    """The most that modes of given widths and rates carry side by side in so many slots [Gb/s]."""
+    best = [0.0] * (size + 1)
+    for slots in range(1, size + 1):
+        filled = (best[slots - width] + gbps for width, gbps in modes if width <= slots)
+        best[slots] = max(best[slots - 1], *filled, 0.0)
+    return best[size]

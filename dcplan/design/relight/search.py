@@ -25,6 +25,7 @@ from dcplan.design.relight.known import (
     within,
 )
 from dcplan.design.relight.master import Master, again, separate, start, write
+from dcplan.design.sizing import EASY, LOOSE_GAP
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.solve import relative_gap
 from dcplan.errors import SolverError
@@ -44,8 +45,6 @@ WRITTEN_AT_ONCE = 4
 """States that are written into the master in a round; others may need no place then."""
 ENLARGED_EVERY = 8
 """So many proposals that fall short apart, one is enlarged until every state is carried."""
-LOOSE_GAP = 0.01
-"""Gap of the master until the first purchase that carries every state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,8 @@ def _refine(found: Search) -> bool:
         if not broken and gap <= half:
             found.reason = solved.reason
             break
-        gap = half if not broken else max(half, min(LOOSE_GAP, relative_gap(found.cost, found.bound) / 4))
+        wide = broken and solved.nodes * len(found.master.pool.program.columns) > EASY
+        gap = max(half, min(LOOSE_GAP, relative_gap(found.cost, found.bound) / 4)) if wide else half
     return True
 
 

@@ -33,12 +33,13 @@ def solve_again(name: str, program: Program, limits: Limits, start: Sequence[flo
     highs.setOptionValue("objective_bound", min(beaten, highspy.kHighsInf))
     run_highs(highs, limits)
     info, status, names = highs.getInfo(), highs.getModelStatus(), highspy.HighsModelStatus
-    limits.stop.spend(max(0, int(info.mip_node_count)))
+    nodes = max(0, int(info.mip_node_count))
+    limits.stop.spend(nodes)
     reason = _why(status, names)
     bound = min(info.mip_dual_bound, beaten)
     if reason == "infeasible":
         if start is None:
-            return Solved("infeasible", reason, None, None, None, ())
+            return Solved("infeasible", reason, None, None, None, (), nodes)
         reason, bound = "proven", beaten
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = tuple(highs.getSolution().col_value) if found else ()
@@ -46,13 +47,13 @@ def solve_again(name: str, program: Program, limits: Limits, start: Sequence[flo
     if start is not None and beaten <= objective:
         values, objective = tuple(start), beaten
     if not values:
-        return Solved("failed", reason, None, bound if isfinite(bound) else None, None, ())
+        return Solved("failed", reason, None, bound if isfinite(bound) else None, None, (), nodes)
     if not isfinite(bound):
-        return Solved("feasible", reason, objective, None, None, values)
+        return Solved("feasible", reason, objective, None, None, values, nodes)
     gap = relative_gap(objective, bound)
     proven = reason == "proven" and gap <= limits.gap + 1e-9
     reason = "gap" if reason == "proven" and not proven else reason
-    return Solved("optimal" if proven else "feasible", reason, objective, bound, gap, values)
+    return Solved("optimal" if proven else "feasible", reason, objective, bound, gap, values, nodes)
 
 
 def _why(status: Any, names: Any) -> str:
