@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def traffic(net, scale=1.0):
     ]
 
 
+@cache
+def planned(scheme="reroute"):
+    """The design of the mesh, which many look at."""
+    net = mesh(scheme=scheme)
+    return run(net, traffic(net))
+
+
 @FEW
 @given(
     st.lists(
@@ -76,9 +84,7 @@ def test_what_is_promised_survives(asked):
 
 
 def test_cost_grows_with_what_is_asked():
-    none, reroute, both = (
-        run(mesh(scheme=scheme), traffic(mesh(scheme=scheme))) for scheme in ("none", "reroute", "one-plus-one")
-    )
+    none, reroute, both = map(planned, ("none", "reroute", "one-plus-one"))
     assert none.cost_usd <= reroute.cost_usd * (1 + 1e-4)
     assert reroute.cost_usd <= both.cost_usd * (1 + 1e-4)
     assert all(found.proof.status == "optimal" for found in (none, reroute, both))
@@ -97,15 +103,14 @@ def test_one_more_fiber_never_costs_more():
 
 
 def test_one_plus_one_serves_every_state():
-    net = mesh(scheme="one-plus-one")
-    found = run(net, traffic(net))
+    net, found = mesh(scheme="one-plus-one"), planned("one-plus-one")
     for state in promised_states(net):
         for demand in traffic(net):
             assert received_gbps(found, state.name)[demand.id] >= demand.gbps[state.name] - 1e-6
 
 
 def test_bill_is_the_objective():
-    found = run(mesh(), traffic(mesh()))
+    found = planned()
     assert found.cost_usd == pytest.approx(found.proof.cost_usd, rel=1e-9)
     assert found.proof.bound_usd <= found.cost_usd
     assert found.proof.bound_usd == pytest.approx(found.cost_usd, rel=1e-4)
@@ -123,8 +128,7 @@ def test_latency_limit_is_kept_and_costs():
 
 
 def test_healthy_routes_stay_where_they_can():
-    net = mesh()
-    found = run(net, traffic(net))
+    net, found = mesh(), planned()
     routes = {path.id: path.route for path in factory.lightpaths(net)}
     healthy = {(flow.demand, flow.lightpaths): flow.gbps for flow in found.routing[0].flows}
     for state, routing in zip(promised_states(net)[1:], found.routing[1:], strict=True):
@@ -166,7 +170,7 @@ def test_stopped_early_is_feasible_not_optimal():
     found = run(net, traffic(net), time_limit_s=1e-3)
     assert found.proof.status == "feasible"
     assert found.proof.reason == "time limit"
-    whole = run(net, traffic(net))
+    whole = planned()
     assert found.proof.bound_usd <= whole.cost_usd
     assert any("each further Gb/s costs" in one.worth for one in whole.binding)
     assert not any("each further Gb/s costs" in one.worth for one in found.binding)  # that takes another solve
@@ -385,7 +389,7 @@ def spoiled(found):
 def test_check_notices_every_change(scheme):
     net = mesh(scheme=scheme)
     found, lines, paths, states = (
-        run(net, traffic(net)),
+        planned(scheme),
         factory.lines(net),
         factory.lightpaths(net),
         promised_states(net),
@@ -398,8 +402,7 @@ def test_check_notices_every_change(scheme):
 
 
 def test_check_notices_couples_that_fail_together():
-    net = mesh(scheme="one-plus-one")
-    found = run(net, traffic(net))
+    net, found = mesh(scheme="one-plus-one"), planned("one-plus-one")
     first, second, *rest = found.routing[0].flows
     twice = replace(
         found.routing[0],
@@ -412,8 +415,7 @@ def test_check_notices_couples_that_fail_together():
 
 
 def test_check_notices_a_flow_on_a_broken_wavelength():
-    net = mesh()
-    found = run(net, traffic(net))
+    net, found = mesh(), planned()
     state = next(
         k for k, here in enumerate(found.routing)
         if {f.lightpaths for f in found.routing[0].flows} - {f.lightpaths for f in here.flows}
