@@ -115,6 +115,13 @@ class Problem:
         return tuple(d for d, demand in enumerate(self.demands) if not demand.protected)
 
     @property
+    def anchored(self) -> frozenset[int]:
+        """Demands of other schemes beside relight: they ride on wavelengths only that no failure retunes."""
+        if self.network.policy.scheme != "relight":
+            return frozenset()
+        return frozenset(d for d, demand in enumerate(self.demands) if not demand.waits)
+
+    @property
     def slots(self) -> int:
         """Slots of a lit pair that channels may take: the bands without the guards at their edges."""
         return self.band.usable

@@ -33,6 +33,11 @@ class Demand:
         """It goes two ways at once, on capacity that is set aside for it."""
         return self.scheme == "one-plus-one"
 
+    @property
+    def waits(self) -> bool:
+        """In a failure it may wait until transponders are retuned; where it is promised nothing it may as well."""
+        return self.scheme in ("relight", "none")
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -193,6 +198,8 @@ class Design:
     """Under relight: the transponders by site; else those at both ends of each wavelength."""
     relit: tuple[Relit, ...] = ()
     """Under relight: what is lit in each promised failure; else what survives of `wavelengths`."""
+    anchored: tuple[Channel, ...] = ()
+    """Under relight, where demands of other schemes ride on them: channels that no promised failure retunes."""
     certificate: Certificate | None = None
     """A bound that can be added up; the solver's may be higher. None where the solver gives no prices."""
 

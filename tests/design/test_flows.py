@@ -52,6 +52,8 @@ def least(problem, room, asked, kept, listed=(), free=None):
         program.row(f"d{d}", serving[d], gbps, gbps)
     for i, terms in on.items():
         program.row(f"r{i}", terms, upper=room.gbps[i, 0])
+        never = {column: 1.0 for d in problem.anchored & asked.keys() for column in serving[d] if column in terms}
+        program.row(f"n{i}", never, upper=room.anchored.get((i, 0), 0.0))
     simplex = Simplex(program)
     assert simplex.solve() == "optimal"
     return sum(c.cost * v for c, v in zip(program.columns, simplex.values, strict=True)), max(
@@ -67,18 +69,30 @@ def drawn(seed):
     pairs += pick.sample(pairs, min(2, len(pairs)))
     ends = dict(zip(count(), pairs, strict=False))
     demands = [SimpleNamespace(ends=tuple(sorted(pick.sample(sites, 2)))) for _ in range(6)]
-    problem = SimpleNamespace(demands=demands, top=lambda i: (i, 0), tiers=[[1.0]] * len(ends))
+    some = frozenset(range(seed % 3))
+    problem = SimpleNamespace(demands=demands, top=lambda i: (i, 0), tiers=[[1.0]] * len(ends), anchored=some)
     price = {i: round(pick.uniform(1, 9), 3) for i in ends}
     asked = {d: float(pick.randint(1, 9)) for d in range(6)}
     return pick, problem, ends, price, asked
+
+
+def roomy(pick, ends, price):
+    """A room, some of which no failure retunes."""
+    gbps = {(i, 0): float(pick.randint(3, 14)) for i in ends}
+    part = random.Random(len(ends))
+    never = {hop: most * part.choice([0.0, 0.5, 1.0, 1.0]) for hop, most in gbps.items()}
+    return Room(ends, gbps, price, anchored=never)
 
 
 def cost(used):
     return sum(one.price * gbps for one, gbps in used)
 
 
-def held(room, asked, used):
-    """Nothing is overfull, and everything is carried."""
+def held(problem, room, asked, used):
+    """Nothing is overfull, neither all that is lit nor what no failure retunes, and everything is carried."""
+    for i in room.ends:
+        mine = [gbps for one, gbps in used if one.demand in problem.anchored for hop in one.path if hop[0] == i]
+        assert sum(mine) <= room.anchored.get((i, 0), 0.0) + 1e-6
     for i in room.ends:
         assert sum(gbps for one, gbps in used for hop in one.path if hop[0] == i) <= room.gbps[i, 0] + 1e-6
     for d, gbps in asked.items():
@@ -90,21 +104,27 @@ def held(room, asked, used):
 def test_cheapest_of_all_paths(seed):
     pick, problem, ends, price, asked = drawn(seed)
     free = frozenset(asked)
-    healthy = Room(ends, {(i, 0): float(pick.randint(3, 14)) for i in ends}, price)
+    healthy = roomy(pick, ends, price)
     expected, short = least(problem, healthy, asked, ())
     if short > 1e-6:
         with pytest.raises(SolverError, match="cannot be routed"):
             Flows(problem, healthy, asked, (), free).cheapest()
         return
     before = Flows(problem, healthy, asked, (), free).cheapest()
-    held(healthy, asked, before)
+    held(problem, healthy, asked, before)
     assert cost(before) == pytest.approx(expected, rel=1e-5)
 
     gone = set(pick.sample(sorted(ends), 1))
     left = {i: pair for i, pair in ends.items() if i not in gone}
     thinner = {(i, 0): healthy.gbps[i, 0] * pick.choice([1, 1, 1, 1.5, 0.6]) for i in left}
     fewer = {d: gbps * pick.choice([1, 1, 0.5]) for d, gbps in asked.items()}
-    room = Room(left, thinner, price, extra=MOVE)
+    room = Room(
+        left,
+        thinner,
+        price,
+        extra=MOVE,
+        anchored={hop: min(most, healthy.anchored[hop]) for hop, most in thinner.items()},
+    )
     kept = [
         (Column(one.demand, one.path, sum(price[i] for i, _ in one.path)), gbps)
         for one, gbps in before
@@ -123,7 +143,7 @@ def test_cheapest_of_all_paths(seed):
                 state.cheapest()
             continue
         used = state.cheapest()
-        held(room, fewer, used)
+        held(problem, room, fewer, used)
         assert cost(used) == pytest.approx(expected, rel=1e-5)
 
 
@@ -131,7 +151,7 @@ def test_drawn_cases_are_of_every_kind():
     kinds = {"too little": 0, "all stays": 0, "moves": 0}
     for seed in range(40):
         pick, problem, ends, price, asked = drawn(seed)
-        healthy = Room(ends, {(i, 0): float(pick.randint(3, 14)) for i in ends}, price)
+        healthy = roomy(pick, ends, price)
         _, short = least(problem, healthy, asked, ())
         if short > 1e-6:
             kinds["too little"] += 1

@@ -8,7 +8,7 @@ stands outside of the program, and what it leaves is the room of all other: a de
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,10 @@ from dcplan.design.problem import Hop, Problem
 from dcplan.design.routing.lit_net import LitNet
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.solve import Linear
-from dcplan.design.ways.chains import nested
 from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from dcplan.model.network import Pair
 
@@ -64,6 +63,8 @@ class Room:
     """Of a lightpath where traffic costs money, per Gb/s [US$]."""
     most_usd: float = inf
     """All traffic together."""
+    anchored: Mapping[Hop, float] = field(default_factory=dict)
+    """Of `gbps`, what no failure retunes: all that the demands of `Problem.anchored` may use [Gb/s]."""
 
 
 @dataclass(slots=True)
@@ -87,6 +88,10 @@ class Flows:
     """Demand -> what is asked beyond [Gb/s]"""
     _hops: dict[Hop, int] = field(init=False)
     """Hop -> row"""
+    _anchored: dict[Hop, int] = field(init=False)
+    """Hop -> row of what no failure retunes, where some demands ride on that only"""
+    _never: frozenset[int] = field(init=False)
+    """`Problem.anchored`"""
     _limit: int = field(init=False)
     _served: dict[int, int] = field(init=False)
     """Demand in the program -> row"""
@@ -96,16 +101,19 @@ class Flows:
     """A path; or with a number, what leaves that of what stands."""
     _known: set[tuple[int, Path]] = field(default_factory=set)
     _linear: Linear = field(init=False)
-    _net: LitNet = field(init=False)
+    _nets: list[_Net] = field(init=False)
     _stood: _Stood = field(init=False)
 
     def __post_init__(self) -> None:
+        self._never = self.problem.anchored
         self._stand()
         hops = {*map(self.problem.top, self.room.ends), *(hop for one in self.listed for hop in one.path)}
         hops |= {hop for one, _ in self.kept for hop in one.path}
-        self._hops = {hop: row for row, hop in enumerate(nested({hop: {} for hop in hops}))}
-        self._limit = len(self._hops)
-        self._stood = _Stood([(one.demand, one.price, self._rows_of(one.path), gbps) for one, gbps in self._standing])
+        self._hops = {hop: row for row, hop in enumerate(sorted(hops))}
+        some = not self._never.isdisjoint(self.asked)
+        self._anchored = {hop: row for row, hop in enumerate(self._hops if some else (), len(self._hops))}
+        self._limit = len(self._hops) + len(self._anchored)
+        self._stood = _Stood([(one.demand, one.price, self._rows_of(one), gbps) for one, gbps in self._standing])
         left = self._left()
         program = Program()
         for row, gbps in enumerate(left):
@@ -120,8 +128,7 @@ class Flows:
         self._add(self.listed)
         self._known = {(one.demand, one.path) for one in self.listed}
         self._linear.begin(self._short.values(), self._served.values())
-        ends = {d: self.problem.demands[d].ends for d in self.asked if d in self.free}
-        self._net = LitNet(self.problem, self.room, self._hops, ends)
+        self._nets = list(self._free_nets())
 
     def cheapest(self) -> list[tuple[Column, float]]:
         """The paths in use [Gb/s]. SolverError where not all that is asked can be carried."""
@@ -168,11 +175,13 @@ class Flows:
 
     def _left(self) -> list[float]:
         """What is left of each hop by what stands [Gb/s]."""
-        on: list[list[float]] = [[] for _ in self._hops]
+        on: list[list[float]] = [[] for _ in range(self._limit)]
         for rows, gbps in self._stood.each:
             for row in rows:
                 on[row].append(gbps)
-        rooms = [self.room.gbps[hop] for hop in self._hops]
+        rooms = [self.room.gbps[hop] for hop in self._hops] + [
+            self.room.anchored.get(hop, 0.0) for hop in self._anchored
+        ]
         left = [gbps - fsum(mine) for gbps, mine in zip(rooms, on, strict=True)]
         return [0.0 if 0 > rest > -LEFT * gbps else rest for rest, gbps in zip(left, rooms, strict=True)]
 
@@ -216,39 +225,70 @@ class Flows:
 
     def _terms(self, one: Column) -> tuple[list[int], list[float]]:
         """Rows in which a path stands, and the coefficients."""
-        rows = [self._served[one.demand], *self._rows_of(one.path)]
+        rows = [self._served[one.demand], *self._rows_of(one)]
         usd = sum(self.room.usd.get(i, 0.0) for i, _ in one.path)
         return ([*rows, self._limit], [1.0] * len(rows) + [usd]) if usd else (rows, [1.0] * len(rows))
 
-    def _rows_of(self, path: Path) -> list[int]:
+    def _rows_of(self, one: Column) -> list[int]:
         """A hop takes up its own tier and all slower ones that are counted."""
+        counted = (self._hops, self._anchored) if one.demand in self._never else (self._hops,)
         return [
-            self._hops[i, k]
-            for i, tier in path
+            rows[i, k]
+            for rows in counted
+            for i, tier in one.path
             for k in range(tier, len(self.problem.tiers[i]))
-            if (i, k) in self._hops
+            if (i, k) in rows
         ]
+
+    def _free_nets(self) -> Iterator[_Net]:
+        """What lightpaths join: all of them, and those with something that no failure retunes."""
+        problem, room = self.problem, self.room
+        ends = {d: problem.demands[d].ends for d in self.asked if d in self.free}
+        never = {d: pair for d, pair in ends.items() if d in self._never}
+        yield _Net(LitNet(problem, room, self._hops, {d: pair for d, pair in ends.items() if d not in never}), None)
+        if never:
+            some = {i: pair for i, pair in room.ends.items() if room.anchored.get(problem.top(i), 0.0) > 0}
+            net = LitNet(problem, replace(room, ends=some), self._hops, never)
+            yield _Net(net, [self._anchored[problem.top(i)] for i in net.lightpaths])
 
     def _paying(self) -> list[Column]:
         """The cheapest path with tolls of each free demand in the program that pays more, or else of those outside."""
         import numpy as np
 
-        room, net = self.room, self._net
+        room = self.room
         duals = np.asarray(self._linear.duals)
-        tolls = STEP + np.maximum(0.0, net.price - duals[net.rows] - duals[self._limit] * net.usd)
         pays = self._stood.pays(duals) | {d: float(duals[row]) for d, row in self._served.items()}
-        worth = np.array([pays[d] for d in net.demands]) - room.extra - PAYS
-        inside = np.array([d in self._served for d in net.demands], dtype=bool)
-        found = net.nearest(tolls)
-        for asking in (inside, ~inside):
+        nearest = [(each.net, each.net.nearest(each.tolls(duals, self._limit))) for each in self._nets]
+        for within in (True, False):
             fresh = []
-            for d, chain in found.chains(asking, worth):
-                path = tuple(self.problem.top(i) for i in chain)
-                if (d, path) not in self._known:
-                    fresh.append(Column(d, path, room.extra + sum(room.price[i] for i in chain)))
+            for net, found in nearest:
+                worth = np.array([pays[d] for d in net.demands]) - room.extra - PAYS
+                asking = np.array([(d in self._served) == within for d in net.demands], dtype=bool)
+                for d, chain in found.chains(asking, worth):
+                    path = tuple(self.problem.top(i) for i in chain)
+                    if (d, path) not in self._known:
+                        fresh.append(Column(d, path, room.extra + sum(room.price[i] for i in chain)))
             if fresh:
                 break
         return fresh
+
+
+@dataclass(frozen=True, slots=True)
+class _Net:
+    """Lightpaths on which some demands may find paths."""
+
+    net: LitNet
+    anchored: Sequence[int] | None
+    """By lightpath: the further row that they take up."""
+
+    def tolls(self, duals: Any, limit: int) -> Any:
+        """Of each lightpath."""
+        import numpy as np
+
+        tolls = self.net.price - duals[self.net.rows] - duals[limit] * self.net.usd
+        if self.anchored is not None:
+            tolls = tolls - duals[list(self.anchored)]
+        return STEP + np.maximum(0.0, tolls)
 
 
 class _Stood:

@@ -75,17 +75,20 @@ def route_states(
     relit: Sequence[Sequence[float]] = (),
     aside_gbps: Mapping[Hop, float] | None = None,
     failures: Sequence[int] | None = None,
+    anchors: Sequence[int] = (),
 ) -> tuple[Routing, ...]:
     """The traffic of every state on the shortest lit lightpaths; in a failure what can stay on its healthy route does.
 
     Minimises Σ flow × latency (healthy), and in failures first the traffic that moves. Demands in `ways` use those
     only, and those that `held` names in a state, which is told their healthy routes. relit: by state, what is lit,
-    where that is not what survives of `counts`. Demands on two ways are left out, and what is set aside for them is not
+    where that is not what survives of `counts`. anchors: per choice, what of that no failure retunes, which is all that
+    the demands of `Problem.anchored` use. Demands on two ways are left out, and what is set aside for them is not
     used. The healthy state comes first; failures, all or those that are named by number, hang on it alone, so that many
     are routed at once. SolverError where a state cannot be carried: sizing promised that it can.
     """
     room_gbps = ROUNDED * sum(whole_rate(demand, problem.states) for demand in problem.demands)
     by_state = relit or [counts] * len(problem.states)
+    never = _less(lit_of(problem, anchors), aside_gbps or {}, room_gbps) if anchors else {}
     healthy: dict[int, list[tuple[Path, float]]] = {}
 
     def routed(k: int) -> tuple[Routing, dict[int, list[tuple[Path, float]]]]:
@@ -97,7 +100,7 @@ def route_states(
             d: paths if d not in few else [(path, gbps) for path, gbps in paths if _is_among(path, few[d])]
             for d, paths in healthy.items()
         }
-        flows = _route(problem, state, alive, {**ways, **few}, before)
+        flows = _route(problem, state, alive, {**ways, **few}, before, {i: never[i] for i in alive if i in never})
         return _routing(problem, state, lit, flows), flows
 
     first, healthy = routed(0)
@@ -173,26 +176,30 @@ def _route(
     alive: Mapping[int, Lit],
     ways: Mapping[int, Sequence[Way]],
     healthy: Mapping[int, Sequence[tuple[Path, float]]],
+    never: Mapping[int, Lit],
 ) -> dict[int, list[tuple[Path, float]]]:
-    """Paths and rates [Gb/s] of each demand in a state."""
+    """Paths and rates [Gb/s] of each demand in a state. never: of what is alive, what no failure retunes."""
     asked = {d: gbps for d in problem.shared if (gbps := rate(problem.demands[d], state)) > 0}
+    anchored = problem.anchored
+    on = {d: never if d in anchored else alive for d in asked}
     room = Room(
         ends={i: one.ends for i, one in alive.items()},
         gbps={(i, tier): gbps for i, one in alive.items() for tier, (gbps, _) in enumerate(one.within)},
         price={i: one.latency_ms for i, one in alive.items()},
         extra=MOVE if healthy else 0.0,
+        anchored={(i, tier): gbps for i, one in never.items() for tier, (gbps, _) in enumerate(one.within)},
     )
     listed = [
         Column(d, path, room.extra + _latency_ms(alive, path))
         for d in asked
         for path in (way.hops for way in ways.get(d, ()))
-        if _lit(alive, path)
+        if _lit(on[d], path)
     ]
     kept = [
         (Column(d, path, _latency_ms(alive, path)), gbps)
         for d in asked
         for path, gbps in healthy.get(d, ())
-        if _lit(alive, path)
+        if _lit(on[d], path)
     ]
     free = frozenset(asked.keys() - ways.keys())
     if state.healthy and problem.priced:
