@@ -73,8 +73,9 @@ class NetworkView:
     def fractions(self, state: State, asked: Sequence[Demand], besides: Sequence[Demand] = ()) -> dict[str, float]:
         """Rate that each demand gets over what it asks in a state: fixed ones first, the rest max-min fair.
 
-        What is set aside for a demand on two ways is its own, in every state, and it gets no more. `besides`: demands
-        that are promised nothing in this state; they come last, with what they ask when healthy.
+        What is set aside for a demand on two ways is its own, in every state, and it gets no more; nor does another
+        that does not wait for retuning, where some is retuned. `besides`: demands that are promised nothing in this
+        state; they come last, with what they ask when healthy.
         """
         rates = [(demand, demand.gbps[state.name]) for demand in asked]
         rates += [(demand, demand.gbps[HEALTHY.name]) for demand in besides]
@@ -95,6 +96,7 @@ class NetworkView:
         if not wanted:
             return {}
         names = frozenset(name for name, _, _ in wanted)
+        fixed |= names & self._on_anchored(state)
         carried = self._carries(state, [one for one in wanted if one[0] in fixed])
         if names <= fixed and carried:
             return dict.fromkeys(sorted(names), 1.0)
@@ -112,6 +114,12 @@ class NetworkView:
             programs=self.programs,
         )
 
+    def _on_anchored(self, state: State) -> frozenset[str]:
+        """Demands that share nothing of what is retuned in a state: they have their routes of the plan, and no more."""
+        if not any(relit.state == state.name for relit in self.design.relit):
+            return frozenset()
+        return frozenset(demand.id for demand in self.design.demands if not demand.waits)
+
     def _carries(self, state: State, wanted: Sequence[tuple[str, Pair, float]]) -> bool:
         """The routes of the plan carry all that is wanted in a state, more than which fixed demands never get."""
         carried: dict[str, float] = {}
@@ -120,8 +128,11 @@ class NetworkView:
         return all(carried.get(name, 0.0) >= gbps * (1 - ROUNDED) for name, _, gbps in wanted)
 
     def _held(self, state: State, names: frozenset[str]) -> dict[str, list[tuple[str, ...]]]:
-        """The routes of demands that may take few: those of the plan in the state, else what is left when healthy."""
+        """The routes of demands that may take few, or may not ride on all that is lit: those of the plan in the state,
+        else what is left when healthy.
+        """
         counted = {demand.id for demand in self.design.demands if demand.max_paths is not None} & names
+        counted |= names & self._on_anchored(state)
         found: dict[str, list[tuple[str, ...]]] = {}
         for source in (state, HEALTHY):
             routes: dict[str, dict[tuple[str, ...], None]] = {}

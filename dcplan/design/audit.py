@@ -99,6 +99,11 @@ def _retuned(task: Task, notes: tuple[str, ...], *, whole: bool) -> Audit | Infe
     made, slots = task.problem, [whole_slots(task.problem)] * len(task.problem.states)
     if whole:
         return Audit(*_written_out(made, write_all(made, slots, task.ways, task.few)[0], task.ways), notes)
+    if made.anchored:
+        names = ", ".join(made.demands[d].id for d in sorted(made.anchored))
+        raise UsageError(
+            f"{names} beside relight: that stands in the program of all states only: ask for it with --whole"
+        )
     found = search(task, slots)
     if found is None:
         return why_not(task, slots, late=bool(task.ways), repaired=False)

@@ -13,13 +13,16 @@ from dcplan.design.few.sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
 from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.mixed.answer import answer as mixed
 from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import Problem, problem
 from dcplan.design.proof import Known, proof
 from dcplan.design.reasons.binding import what_binds
 from dcplan.design.reasons.blocked import blocked
 from dcplan.design.reasons.conflict import Tried, explain, structural
+from dcplan.design.relight.answer import Answer as Answered
 from dcplan.design.relight.answer import Fixed
+from dcplan.design.relight.answer import answer as retuned
 from dcplan.design.relight.design import relit
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.routing.carried import routed
@@ -48,6 +51,11 @@ REPAIRS = 40
 """Times that the sizing is repeated because channels found no place in the spectrum."""
 SOME_WAYS = "not all ways were considered"
 """Why a search ends where its bound is over more ways than it takes."""
+NEVER = (
+    "there would be a design if all demands were under relight; there is none in which {} ride on wavelengths only "
+    "that no failure retunes"
+)
+"""Why there is no design where no single state says it."""
 REROUTE_SHARE = 0.4
 """Share of time and nodes in which relight first finds what scheme reroute would buy."""
 
@@ -123,8 +131,14 @@ def design(
 
 def _countable(network: Network, demands: Sequence[Demand]) -> None:
     """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
-    if not any(demand.max_paths for demand in demands):
+    counted = [demand for demand in demands if demand.max_paths]
+    if not counted:
         return
+    if network.policy.scheme == "relight" and not all(demand.waits for demand in demands):
+        raise SolverError(
+            f"max_paths of {counted[0].id} does not go with scheme relight beside others in the same network: leave it "
+            "out, or give all demands one scheme"
+        )
     if any(demand.protected for demand in demands) and any(
         demand.max_paths for demand in demands if not demand.protected
     ):
@@ -166,15 +180,26 @@ def _result(
         fixed = _without_retuning(task, lightpaths)
         task = counting(task, listed)
         task = held(listed, task, fixed.late) if fixed and fixed.late else task
-        found = relit(task, partial(held, listed), fixed, lightpaths, demands)
+        found = _mixed(task, listed, fixed) if task.problem.anchored else retuned(task, partial(held, listed), fixed)
         cut_short = capped(task, listed)
         if isinstance(found, Infeasible):
             return replace(found, reason="; ".join((found.reason, *cut_short)))
-        return replace(found, assumptions=(*found.assumptions, *cut_short))
+        made = relit(found, lightpaths, demands)
+        return replace(made, assumptions=(*made.assumptions, *cut_short))
     answer = _answer(task, listed)
     if isinstance(answer, _Nothing):
         return blocked(answer.task) or explain(answer.task, answer.tried)
     return answer if isinstance(answer, Infeasible) else _design(task.problem.network, lightpaths, demands, answer)
+
+
+def _mixed(task: Task, listed: dict[int, Ways], fixed: Fixed | None) -> Answered | Infeasible:
+    """Some demands under relight beside others; those with a latency limit are held to their ways at once."""
+    made = task.problem
+    limited = [d for d, demand in enumerate(made.demands) if demand.max_latency_ms is not None and d not in task.ways]
+    task = held(listed, task, limited) if limited else task
+    complete = all(listed[d].complete for d in made.protected)
+    names = ", ".join(made.demands[d].id for d in sorted(made.anchored))
+    return mixed(task, fixed, complete=complete) or Infeasible("fiber pairs", NEVER.format(names), ())
 
 
 def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | None:
@@ -187,10 +212,10 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     plain = replace(made.network, topology=made.network.topology.model_copy(update={"policy": policy}))
     rerouted = problem(plain, tuple(made.lines.values()), lightpaths, made.demands, made.states)
     until = task.until.within(REROUTE_SHARE * task.until.left_s)
-    begun = replace(task, problem=rerouted, slots=whole_slots(rerouted), until=until)
+    begun = replace(task, problem=rerouted, slots=whole_slots(rerouted), ways={}, until=until)
     try:
         with until.stop.saving(1 - REROUTE_SHARE):
-            found = _answer(begun, {})
+            found = _answer(*on_two_ways(begun))
     except SolverError:  # time ran out before any answer
         return None
     if not isinstance(found, _Answer):

@@ -17,7 +17,7 @@ from dcplan.design.spectrum.holes import holes
 from dcplan.design.ways.chains import nested
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from dcplan.design.result import Demand
     from dcplan.design.ways.chains import Way
@@ -41,6 +41,8 @@ class Bought:
     nodes: Nodes = field(default_factory=Nodes)
     aside: Mapping[Hop, int] = field(default_factory=dict)
     """Set aside for demands on two ways [Tb/s]; only where others share what is left."""
+    anchors: tuple[int, ...] = ()
+    """Under relight beside other schemes, one per choice: what no failure retunes (see `Problem.anchored`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +315,31 @@ def carry(
     rates = {d: rate(demand, state) for d, demand in enumerate(problem.demands)}
     asking = {d: problem.demands[d] for d in problem.shared if rates[d] > 0}
     listed = {d: [way for way in ways[d] if k not in way.broken] for d in asking if d in ways}
-    loads = route(program, f"k{k}", links, asking, rates, listed, short or {})
+
+    def routed(those: Collection[int], tag: str) -> Loads:
+        mine = {d: demand for d, demand in asking.items() if d in those}
+        return route(program, tag, links, mine, rates, {d: listed[d] for d in listed if d in those}, short or {})
+
+    loads = routed(asking.keys() - problem.anchored, f"k{k}")
+    if bought.anchors:
+        anchored = routed(problem.anchored, f"b{k}")
+        capacity(program, problem, replace(bought, wavelengths=bought.anchors), links, anchored, f"b{k}")
+        loads = _together(loads, anchored)
     capacity(program, problem, bought, links, loads, f"k{k}")
     if state.healthy:
         price(program, problem, bought, links, loads, f"k{k}")
     return loads
+
+
+def _together(one: Loads, other: Loads) -> Loads:
+    both = sorted(one.lightpaths.keys() | other.lightpaths.keys())
+    hops = {hop: {**one.lightpaths.get(hop, {}), **other.lightpaths.get(hop, {})} for hop in both}
+    return Loads(
+        {ends: {**terms, **other.links[ends]} for ends, terms in one.links.items()},
+        nested(hops),
+        (*one.asked, *other.asked),
+        {**one.on_ways, **other.on_ways},
+    )
 
 
 def price(

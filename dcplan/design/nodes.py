@@ -91,9 +91,9 @@ def _prices(network: Network, line: Line, roadms: frozenset[SiteId], *, lit: boo
 
 
 def buy_nodes(program: Program, problem: Problem, pairs: Mapping[FiberId, int], there: Mapping[FiberId, int]) -> Nodes:
-    """Binary r per site that light may pass, lit pairs q per pattern, and e ≤ q of these that were lit already.
+    """Binary r per site that light may pass, lit pairs q per pattern, and w ≤ q of these that were lit already.
 
-    there: the columns of pairs that were lit already, whose e add up to them.
+    there: the columns of pairs that were lit already, whose w add up to them.
     """
     from dcplan.design.formulation import USD  # it is written in terms of this module
 
@@ -111,7 +111,7 @@ def buy_nodes(program: Program, problem: Problem, pairs: Mapping[FiberId, int], 
         program.row(f"types{i}", dict.fromkeys(columns, 1.0) | {pairs[fiber]: -1.0}, 0, 0)
         if fiber in there:
             old = [
-                program.column(f"e{i}t{n}", -one.spared_usd * USD, problem.pairs_lit[fiber])
+                program.column(f"w{i}t{n}", -one.spared_usd * USD, problem.pairs_lit[fiber])
                 for n, one in enumerate(mine)
             ]
             for n, (part, column) in enumerate(zip(old, columns, strict=True)):
@@ -224,4 +224,4 @@ def _only_at(program: Program, problem: Problem, bought: Bought, j: int, closes:
             if column is not None:
                 terms[column] = float(choice.most) * (1 if there else -1)
                 right += choice.most if there else 0.0
-        program.row(f"end{j}x{n}{tag}", terms, upper=right)
+        program.row(f"closes{j}x{n}{tag}", terms, upper=right)

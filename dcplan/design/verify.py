@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import circuits, cost, existing
 from dcplan.design.certificate import check as adds_up
+from dcplan.design.mixed.verify import anchored_gbps
+from dcplan.design.mixed.verify import faults as moved
 from dcplan.design.nodes import passed, with_roadms
 from dcplan.design.problem import rate
 from dcplan.design.relight import verify as relight
@@ -86,6 +88,7 @@ def _relit(network: Network, paths: Mapping[str, Lightpath], states: Sequence[St
             found = [*light.clashes(paths, lit), *light.guards(network, paths, lit)]
         yield from (f"{each.state}: {fault}" for fault in found)
     yield from relight.faults(network, paths, states, design)
+    yield from moved(paths, states, design)
 
 
 def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
@@ -108,7 +111,7 @@ def _demands(demands: Sequence[Demand], design: Design) -> Iterator[str]:
 def _same_limits(one: Demand, other: Demand) -> bool:
     """A limit is never 0."""
     latency = isclose(one.max_latency_ms or 0.0, other.max_latency_ms or 0.0, rel_tol=CLOSE)
-    return latency and one.max_paths == other.max_paths
+    return latency and (one.max_paths, one.scheme) == (other.max_paths, other.scheme)
 
 
 def _flows(
@@ -121,8 +124,9 @@ def _flows(
     routing = {state.state: state.flows for state in design.routing}
     asked = {demand.id: demand for demand in demands}
     kept = [flow for flow in routing.get(HEALTHY.name, ()) if flow.demand in asked and asked[flow.demand].protected]
+    never = anchored_gbps(design)
     for state in states:
-        yield from _sound(paths, state, asked, routing.get(state.name, ()), kept, design.lit_in(state.name))
+        yield from _sound(paths, state, asked, routing.get(state.name, ()), kept, design.lit_in(state.name), never)
 
 
 def _routed(states: Sequence[State], demands: Sequence[Demand], design: Design) -> Iterator[str]:
@@ -151,11 +155,13 @@ def _sound(
     flows: Sequence[Flow],
     kept: Sequence[Flow],
     design: Design,
+    never: Mapping[str, Mapping[float, float]],
 ) -> Iterator[str]:
     """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity.
 
     The latency of a flow says how slow the wavelengths may be that it rides on; what needs wavelengths so fast or
-    faster must fit those. kept: flows on two ways, which count wherever their lightpaths survive.
+    faster must fit those. kept: flows on two ways, which count wherever their lightpaths survive. never: of each
+    lightpath, by latency, what no failure retunes [Gb/s], which under relight is all that other schemes may use.
     """
     capacity: dict[str, dict[float, float]] = {}
     for lit in design.wavelengths:
@@ -172,7 +178,10 @@ def _sound(
             yield f"{state.name}: {way(flow)} takes another time than {flow.latency_ms:g} ms on what is lit"
         if not demand.protected:
             riding.append(flow)
-    yield from _fitting(paths, state, riding, capacity)
+    yield from _fitting(paths, state, riding, capacity, capacity, "are lit")
+    if design.scheme == "relight":
+        mine = [flow for flow in riding if not asked[flow.demand].waits]
+        yield from _fitting(paths, state, mine, capacity, never, "are retuned in no failure")
 
 
 def _fitting(
@@ -180,8 +189,10 @@ def _fitting(
     state: State,
     riding: Sequence[Flow],
     capacity: Mapping[str, Mapping[float, float]],
+    usable: Mapping[str, Mapping[float, float]],
+    are: str,
 ) -> Iterator[str]:
-    """What rides on surviving lightpaths fits the wavelengths that are fast enough."""
+    """What rides on surviving lightpaths fits the wavelengths, of those that are usable, that are fast enough."""
     load: dict[tuple[str, float], float] = {}
     for flow in riding:
         lit_on = [sorted(capacity[name]) for name in flow.lightpaths]
@@ -192,10 +203,10 @@ def _fitting(
     slack = CLOSE * max(1.0, sum(flow.gbps for flow in riding))
     for name, latency_ms in load:
         gbps = sum(each for (other, ms), each in load.items() if other == name and ms <= latency_ms)
-        lit_gbps = sum(each for ms, each in capacity[name].items() if ms <= latency_ms)
+        lit_gbps = sum(each for ms, each in usable.get(name, {}).items() if ms <= latency_ms)
         if gbps > lit_gbps * (1 + CLOSE) + slack:
             within = "" if latency_ms == max(capacity[name]) else f" within {latency_ms:g} ms"
-            yield f"{state.name}: {name} carries {gbps:g} Gb/s{within}, {lit_gbps:g} are lit"
+            yield f"{state.name}: {name} carries {gbps:g} Gb/s{within}, {lit_gbps:g} {are}"
 
 
 def slowest_ridden(lit: Sequence[Sequence[float]], total_ms: float) -> list[float] | None:

@@ -249,7 +249,8 @@ class Demand(Strict):
     survive: list[Promise] | None = None
     """Failures that this demand survives, in place of the policy's."""
     scheme: Literal["none", "reroute", "one-plus-one"] | None = None
-    """How this demand survives them, in place of the policy's."""
+    """How this demand survives them, in place of the policy's. Where that is relight, `reroute` and `one-plus-one` ride
+    on wavelengths only that no failure retunes."""
     max_paths: Count | None = None
     """Most routes at a time, healthy and in each failure; 1: a single path. Under one-plus-one so many for each of the
     two ways. Without it any number. A route is a chain of lightpaths that passes no site twice, not even as light."""
@@ -292,7 +293,8 @@ class Policy(Strict):
     fiber (or circuit), shared-risk group or site; any two of them, or one alone; or what `failures` names."""
     scheme: Literal["none", "reroute", "one-plus-one", "relight"] = "reroute"
     """none: healthy network only; reroute: routed anew in each failure; one-plus-one: pairs of disjoint routes;
-    relight: transponders that survive are tuned to other fibers, then traffic is routed anew."""
+    relight: transponders that survive are tuned to other fibers, then traffic is routed anew. Wavelengths that carry
+    anything for a job or demand whose own scheme is another are not retuned."""
     parted: Literal["refuse", "excuse"] = "refuse"
     """What is promised where a failure leaves no fiber route between two sites. refuse: the same as elsewhere, so that
     there is no plan; excuse: nothing, as where one of the sites is lost itself."""

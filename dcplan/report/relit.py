@@ -96,6 +96,11 @@ def retuned(plan: Plan) -> Table:
     )
     still = [relit.state for relit in plan.design.relit if not relit.retuned]
     note = "Every other wavelength that survives stays as it is. "
+    if plan.design.anchored:
+        note += (
+            f"Retuned in no failure: {len(plan.design.anchored)} of {len(plan.design.channels)} wavelengths, on which "
+            "demands of other schemes ride. "
+        )
     if still:
         note += f"Nothing is retuned in {len(still)} of {len(plan.design.relit)} failures."
     return Table("retuned", "Retuned in each failure", columns, tuple(rows), note=note.strip())

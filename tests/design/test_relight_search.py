@@ -92,7 +92,7 @@ def test_what_it_begins_from_outlasts_what_is_asked_further(monkeypatch):
     net, demands = ring()
     task = task_of(net, demands)
     fixed = engine._without_retuning(task, factory.lightpaths(net))
-    begin = answer._begin(task.problem, fixed)
+    begin = answer.begin_of(task.problem, fixed)
     slots = [whole_slots(task.problem)] * len(task.problem.states)
     monkeypatch.setattr(search, "enlarged", lambda *_: [0])
     found = known.Search(start(task, slots), foresee=lambda task, _: replace(task), begin=begin)

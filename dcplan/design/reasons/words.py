@@ -52,7 +52,7 @@ class Words:
     ) -> None:
         self.problem, self.ways, self.cuts = problem, ways, cuts or {}
         self._links: dict[int, list[tuple[Pair, list[int]]]] = {}
-        self._sources: dict[int, list[tuple[SiteId, list[int]]]] = {}
+        self._sources: dict[tuple[int, bool], list[tuple[SiteId, list[int]]]] = {}
 
     def column(self, name: str) -> str:
         """What is bought, or what flows where."""
@@ -88,15 +88,18 @@ class Words:
             "o": lambda i, _: f"1 if fiber {self.problem.fibers[i['']]} is built",
             "r": lambda i, _: f"1 if lit pairs end in ROADMs at {self.problem.passed[i['']]}",
             "q": lambda i, _: f"lit pairs of fiber {self.problem.fibers[i['']]} with {self._ends(i)}",
-            "e": lambda i, _: (
+            "w": lambda i, _: (
                 f"of these, pairs of fiber {self.problem.fibers[i['']]} that were lit already, with {self._ends(i)}"
             ),
             "c": lambda i, _: f"1 if {self._path(i[''])} is set up",
             "z": lambda i, _: (
                 f"1 if channels of {_ghz(i['w'])} stand on fiber {self.problem.fibers[i['']]}{self._lit_in(i)}"
             ),
+            "b": lambda i, _: f"of {self._choice(i[''])}, what no failure retunes",
             "fk": lambda i, mark: self._flow(i[""], i["s"], i["e"], back=mark == "b"),
+            "fb": lambda i, mark: self._flow(i[""], i["s"], i["e"], back=mark == "b", waits=False),
             "yk": lambda i, _: f"{self._on(i['d'], i['w'], i[''])} [Tb/s]{self._in(i[''])}",
+            "yb": lambda i, _: f"{self._on(i['d'], i['w'], i[''])} [Tb/s]{self._in(i[''])}",
             "y": lambda i, _: f"{self._on(i[''], i['w'])} [Tb/s]",
             "zk": lambda i, _: f"1 if demand {self._demand(i['d'])} takes its route {i['w']}{self._in(i[''])}",
             "gk": lambda i, _: f"priced traffic on {self._path(i['l'])} [Tb/s]{self._in(i[''])}",
@@ -139,7 +142,9 @@ class Words:
                 f"light on fiber {fibers[i['']]} that passes {self._end(i)} fits the pairs with ROADMs{self._lit_in(i)}"
             ),
             "idle": lambda i, _: f"{self.problem.passed[i['']]} has ROADMs only if light passes",
-            "end": lambda i, _: f"{self._choice(i[''])}: only where it closes with what its ends have{self._lit_in(i)}",
+            "closes": lambda i, _: (
+                f"{self._choice(i[''])}: only where it closes with what its ends have{self._lit_in(i)}"
+            ),
             "kept": lambda i, _: f"pairs of fiber {fibers[i['']]} that were lit already are among the lit ones",
             "open": lambda i, _: f"pairs of fiber {fibers[i['']]} are lit only where it is built",
             "one": lambda i, _: f"at most one module of {self._path(i[''])}",
@@ -148,7 +153,15 @@ class Words:
             "linkk": lambda i, _: (
                 f"traffic fits what is lit between {_both(self._links_in(i[''])[i['e']][0])}{self._in(i[''])}"
             ),
+            "linkb": lambda i, _: (
+                f"what may not wait fits what no failure retunes between "
+                f"{_both(self._links_in(i[''])[i['e']][0])}{self._in(i[''])}"
+            ),
+            "stays": lambda i, _: f"{self._choice(i[''])} that no failure retunes are lit{self._lit_in(i)}",
             "pathk": lambda i, _: f"traffic of listed ways fits {self._hop(i, 'l')}{self._in(i[''])}",
+            "pathb": lambda i, _: (
+                f"what of listed ways may not wait fits what no failure retunes of {self._hop(i, 'l')}{self._in(i[''])}"
+            ),
             "path": lambda i, _: f"both ways of all demands that go two fit {self._hop(i, '')}",
             "aside": lambda i, _: f"what is set aside of {self._hop(i, '')} is no less than what both ways put there",
             "usedk": lambda i, _: (
@@ -160,7 +173,9 @@ class Words:
             ),
             "mostk": lambda i, _: f"priced traffic fits {self._path(i['l'])}{self._in(i[''])}",
             "balancek": lambda i, _: self._balance(i[""], i["s"], i["v"]),
+            "balanceb": lambda i, _: self._balance(i[""], i["s"], i["v"], waits=False),
             "waysk": lambda i, _: f"demand {self._demand(i['d'])} is carried on its listed ways{self._in(i[''])}",
+            "waysb": lambda i, _: f"demand {self._demand(i['d'])} is carried on its listed ways{self._in(i[''])}",
             "split": lambda i, _: f"demand {self._demand(i[''])} is split over pairs of ways",
             "both": lambda i, _: f"ways of demand {self._demand(i[''])} of risk {i['r']} carry what their pairs share",
             "two": lambda i, _: f"no way of demand {self._demand(i[''])} protects itself",
@@ -213,21 +228,23 @@ class Words:
             self._links[k] = list(self.problem.links(self.problem.alive(self.problem.states[k])).items())
         return self._links[k]
 
-    def _sources_in(self, k: int) -> list[tuple[SiteId, list[int]]]:
-        if k not in self._sources:
+    def _sources_in(self, k: int, *, waits: bool) -> list[tuple[SiteId, list[int]]]:
+        """waits: of the demands that wait for retuning, if any do not."""
+        if (k, waits) not in self._sources:
             state, demands = self.problem.states[k], enumerate(self.problem.demands)
             listed = self.ways.keys() | self.problem.protected
-            asking = {d: demand for d, demand in demands if rate(demand, state) > 0 and d not in listed}
-            self._sources[k] = list(by_source(asking).items())
-        return self._sources[k]
+            mine = {d: demand for d, demand in demands if (d in self.problem.anchored) != waits and d not in listed}
+            asking = {d: demand for d, demand in mine.items() if rate(demand, state) > 0}
+            self._sources[k, waits] = list(by_source(asking).items())
+        return self._sources[k, waits]
 
-    def _flow(self, k: int, s: int, e: int, *, back: bool) -> str:
+    def _flow(self, k: int, s: int, e: int, *, back: bool, waits: bool = True) -> str:
         a, b = self._links_in(k)[e][0]
         start, end = (b, a) if back else (a, b)
-        return f"traffic of {self._sources_in(k)[s][0]} from {start} to {end} [Tb/s]{self._in(k)}"
+        return f"traffic of {self._sources_in(k, waits=waits)[s][0]} from {start} to {end} [Tb/s]{self._in(k)}"
 
-    def _balance(self, k: int, s: int, v: int) -> str:
-        source, demands = self._sources_in(k)[s]
+    def _balance(self, k: int, s: int, v: int, *, waits: bool = True) -> str:
+        source, demands = self._sources_in(k, waits=waits)[s]
         sites = {site for ends, _ in self._links_in(k) for site in ends}
         sites |= {site for d in demands for site in self.problem.demands[d].ends}
         return f"traffic of {source} that stays at {sorted(sites)[v]} is what the two ask of each other{self._in(k)}"

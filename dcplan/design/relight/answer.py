@@ -67,6 +67,8 @@ class Answer:
     """Fibers that were given less of their band in some state, in order."""
     master: Master
     """With the states that mattered, and what the bound rests on."""
+    anchored: tuple[Channel, ...] = ()
+    """Of the healthy channels, those that no failure retunes, where demands of other schemes ride on them."""
 
 
 def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed | None) -> Answer | Infeasible:
@@ -85,11 +87,11 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
         if found is None:
             if fixed is None or before is None:
                 return why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
-            return _unchanged(task, fixed, before, bound, repairs)
+            return unchanged(task, fixed, before, bound, repairs)
         task = found.master.task
         bound = bound if repairs else found.bound_usd
         if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
-            return _unchanged(task, fixed, found, bound, repairs)
+            return unchanged(task, fixed, found, bound, repairs)
         lits = arranged(task, found, slots)
         if isinstance(lits, Stuck):
             repairs = (*repairs, lits.fiber)
@@ -99,10 +101,10 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
         routing = _routed(task, lits)
         late = [d for d in too_late(problem, routing) if d not in task.ways]
         if not late:
-            return Answer(task, _owned(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
+            return Answer(task, owned_by(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
         task = _held(hold, task, late)
     if fixed is not None and found is not None:
-        return _unchanged(task, fixed, found, bound, repairs)
+        return unchanged(task, fixed, found, bound, repairs)
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
 
 
@@ -115,7 +117,7 @@ def _searched(
 ) -> Found | None:
     """What the search finds; none where there is nothing, or nothing yet while what is fixed will do."""
     try:
-        return search(task, slots, _begin(task.problem, fixed), before, partial(_foreseen, hold))
+        return search(task, slots, begin_of(task.problem, fixed), before, partial(_foreseen, hold))
     except NothingYetError:
         if fixed is None or before is None:
             raise
@@ -153,7 +155,8 @@ def _foreseen(hold: Callable[[Task, Sequence[int]], Task], task: Task, counts: S
     return _held(hold, task, late) if late else task
 
 
-def _begin(problem: Problem, fixed: Fixed | None) -> list[tuple[int, ...]]:
+def begin_of(problem: Problem, fixed: Fixed | None) -> list[tuple[int, ...]]:
+    """By state, what is lit where nothing is retuned."""
     return [] if fixed is None else [_surviving(problem, k, fixed.counts) for k in range(len(problem.states))]
 
 
@@ -164,16 +167,16 @@ def _surviving(problem: Problem, state: int, counts: Sequence[int]) -> tuple[int
     )
 
 
-def _unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs: tuple[FiberId, ...]) -> Answer:
+def unchanged(task: Task, fixed: Fixed, found: Found, bound_usd: float, repairs: tuple[FiberId, ...]) -> Answer:
     """Nothing is retuned: that is simpler, and costs no more."""
     problem = task.problem
     routes = {lightpath.id: lightpath.route for lightpath in problem.lightpaths}
     lits = tuple(
         Lit(counts, tuple(channel for channel in fixed.channels if not state.breaks(routes[channel.lightpath])))
-        for state, counts in zip(problem.states, _begin(problem, fixed), strict=True)
+        for state, counts in zip(problem.states, begin_of(problem, fixed), strict=True)
     )
     bound = min(bound_usd, fixed.cost_usd)
-    return Answer(task, _owned(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.master)
+    return Answer(task, owned_by(problem, lits), lits, fixed.routing, bound, found.reason, repairs, found.master)
 
 
 def why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, repaired: bool) -> Infeasible:
@@ -200,7 +203,8 @@ def _alone(task: Task, state: int, slots: Mapping[FiberId, int]) -> Task:
     return replace(task, problem=only, slots=slots, ways=ways)
 
 
-def _owned(problem: Problem, lits: Sequence[Lit]) -> tuple[Owned, ...]:
+def owned_by(problem: Problem, lits: Sequence[Lit]) -> tuple[Owned, ...]:
+    """The transponders that the state which takes most of them has in use, and those that stay."""
     stood = stock(problem)
     most = [max(each) for each in zip(*(stood.taken(lit.counts) for lit in lits), strict=True)]
     owned = []

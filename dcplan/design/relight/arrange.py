@@ -96,9 +96,23 @@ def _counts(
             count if choice.lightpath in alive else 0
             for choice, count in zip(task.problem.choices, healthy.counts, strict=True)
         )
-        if carries(task, check, state, left):
+        if _carries(task, check, found, state, slots, left):
             return left
     return _lit_anew(task, found, state, slots, healthy) or found.counts[state]
+
+
+def _carries(
+    task: Task,
+    check: StateCheck,
+    found: Found,
+    state: int,
+    slots: Mapping[FiberId, int],
+    lit: tuple[int, ...],
+) -> bool:
+    if not found.promised:
+        return carries(task, check, state, lit)
+    program = StateProgram(task, stock(task.problem), state, slots)
+    return program.carried(found.given, task.until.extended(AT_LEAST_S), lit) is not None
 
 
 def _lit_anew(
@@ -107,8 +121,8 @@ def _lit_anew(
     program = StateProgram(task, stock(task.problem), state, slots)
     until = task.until.extended(AT_LEAST_S)
     if healthy is None:
-        return program.leanest(found.bought, until)
-    return program.nearest(found.bought, healthy.counts, until)
+        return program.leanest(found.given, until)
+    return program.nearest(found.given, healthy.counts, until)
 
 
 def _with_modules(problem: Problem, found: Found, state: int, counts: Sequence[int]) -> tuple[int, ...]:
@@ -123,21 +137,32 @@ def _with_modules(problem: Problem, found: Found, state: int, counts: Sequence[i
 def _placed(problem: Problem, found: Found, counts: Sequence[int], healthy: Lit | None) -> tuple[Channel, ...] | Misfit:
     if healthy is None:
         return assign(problem, counts, found.pairs)
-    kinds = [(problem.lightpaths[choice.lightpath].id, choice.part, choice.mode) for choice in problem.choices]
-    still: Counter[tuple[str, str, str]] = Counter()
-    for kind, count in zip(kinds, counts, strict=True):
-        still[kind] += count
-    stay: list[Channel] = []
-    for channel in healthy.channels:
-        kind = (channel.lightpath, channel.transponder, channel.mode)
-        if still[kind] > 0:
-            still[kind] -= 1
-            stay.append(channel)
-    beside = []
-    for kind, count in zip(kinds, counts, strict=True):
-        beside.append(min(count, still[kind]))
-        still[kind] -= beside[-1]
+    stay, beside = staying(problem, counts, dict(enumerate(counts)), healthy.channels)
     channels = assign(problem, beside, found.pairs, stay)
     if not isinstance(channels, Misfit):
         return channels
-    return assign(replace(problem, places={}), counts, found.pairs)  # in a failure nothing must stay where it stood
+    stay, beside = staying(problem, counts, found.anchors, healthy.channels)
+    return assign(replace(problem, places={}), beside, found.pairs, stay)  # in a failure nothing else must stay
+
+
+def staying(
+    problem: Problem, counts: Sequence[int], most: Mapping[int, int], channels: Sequence[Channel]
+) -> tuple[list[Channel], list[int]]:
+    """The first channels of each kind that are lit still, `most` of each choice, and how many are lit beside them."""
+    kinds = [(problem.lightpaths[choice.lightpath].id, choice.part, choice.mode) for choice in problem.choices]
+    may, lit = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
+    for j, (kind, count) in enumerate(zip(kinds, counts, strict=True)):
+        lit[kind] += count
+        may[kind] += min(count, most.get(j, 0))
+    stay: list[Channel] = []
+    for channel in channels:
+        kind = (channel.lightpath, channel.transponder, channel.mode)
+        if may[kind] > 0:
+            may[kind] -= 1
+            lit[kind] -= 1
+            stay.append(channel)
+    beside = []
+    for kind, count in zip(kinds, counts, strict=True):
+        beside.append(min(count, lit[kind]))
+        lit[kind] -= beside[-1]
+    return stay, beside

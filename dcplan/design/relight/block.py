@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.few.program import NOBODY, Few, write_in_few
-from dcplan.design.formulation import USD, Bought, buy_fibers, leasing, opening, spectrum
+from dcplan.design.formulation import USD, Bought, buy_fibers, hop_name, leasing, opening, spectrum
 from dcplan.design.relight.stock import Stock, stock
 from dcplan.design.solver.program import Program
 from dcplan.design.spectrum.holes import holes
+from dcplan.design.ways.protection import protect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.nodes import Nodes
-    from dcplan.design.problem import Problem
+    from dcplan.design.problem import Hop, Problem
     from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
@@ -33,6 +34,10 @@ class Purchase:
     spared: Mapping[int, int]
     """Column of what may be there already -> the column of how much of it is, at less cost."""
     nodes: Nodes
+    anchors: Mapping[int, int] = field(default_factory=dict)
+    """Choice -> wavelengths of it that no failure retunes; only where demands of other schemes ride on them."""
+    aside: Mapping[Hop, int] = field(default_factory=dict)
+    """Set aside for demands on two ways [Tb/s]; only where others share what is left."""
 
     @property
     def useful(self) -> tuple[int, ...]:
@@ -44,6 +49,11 @@ class Purchase:
         """All of them but what follows from these, and where ROADMs stand."""
         return (*self.useful, *self.opened.values(), *self.nodes.roadms.values())
 
+    @property
+    def promised(self) -> tuple[int, ...]:
+        """What is decided once as well, and costs nothing: what is never retuned, what is set aside on it."""
+        return (*self.anchors.values(), *self.aside.values())
+
 
 def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
     """What is bought once, with what opening a route or a circuit asks for."""
@@ -51,7 +61,14 @@ def purchase(program: Program, problem: Problem, stood: Stock) -> Purchase:
     leased = columns_of(problem, bought, {})
     opening(program, problem, leased)
     leasing(program, problem, leased)
-    return bought
+    if not problem.anchored:
+        return bought
+    anchors = {
+        j: program.column(f"b{j}", 0.0, choice.most, integer=True)
+        for j, choice in enumerate(problem.choices)
+        if choice.slots
+    }
+    return replace(bought, anchors=anchors)
 
 
 def things(program: Program, problem: Problem, stood: Stock) -> Purchase:
@@ -96,6 +113,7 @@ def light(
     """Integer wavelengths n per surviving choice of one state, within the transponders and the spectrum that are there.
 
     What is lit already and stays is lit when healthy; in a failure its transponders are retuned as others are.
+    Of those that survive, no fewer are lit than are never retuned.
     Per place: Σ n over the wavelengths that end there ≤ transponders owned. Per fiber: the rows of `spectrum`.
     """
     about = problem.states[state]
@@ -107,6 +125,9 @@ def light(
         lit[j] = program.column(f"n{j}k{state}", 0.0, most, choice.least if about.healthy else 0, integer=True)
     for i, users in enumerate(stood.users):
         program.row(f"stock{i}k{state}", {lit[j]: 1.0 for j in users} | {bought.owned[i]: -1.0}, upper=0)
+    for j, never in bought.anchors.items():
+        if problem.choices[j].lightpath in alive:
+            program.row(f"stays{j}k{state}", {lit[j]: 1.0, never: -1.0}, lower=0)
     columns = columns_of(problem, bought, lit)
     spectrum(program, problem, columns, slots, f"k{state}")
     if about.healthy:
@@ -116,9 +137,28 @@ def light(
 
 def columns_of(problem: Problem, bought: Purchase, lit: Mapping[int, int]) -> Bought:
     """The columns that carry traffic in a state, by choice: its wavelengths, and the modules of circuits."""
-    by_choice = {**bought.modules, **lit}
-    columns = tuple(by_choice.get(j, -1) for j in range(len(problem.choices)))
-    return Bought(columns, bought.pairs, bought.opened, bought.nodes)
+    lit_or_leased, never = {**bought.modules, **lit}, {**bought.modules, **bought.anchors}
+    columns = tuple(lit_or_leased.get(j, -1) for j in range(len(problem.choices)))
+    anchors = tuple(never.get(j, -1) for j in range(len(problem.choices))) if problem.anchored else ()
+    return Bought(columns, bought.pairs, bought.opened, bought.nodes, bought.aside, anchors)
+
+
+def two_ways(program: Program, problem: Problem, bought: Purchase, ways: Mapping[int, Sequence[Way]]) -> Purchase:
+    """What demands on two ways have for themselves, on wavelengths that no failure retunes."""
+    held = {d: ways[d] for d in sorted(problem.protected)}
+    if not held:
+        return bought
+    columns = columns_of(problem, bought, {})
+    never = replace(columns, wavelengths=columns.anchors)
+    return replace(bought, aside=protect(program, problem, never, held, every=True).aside)
+
+
+def set_aside(program: Program, problem: Problem, bought: Purchase) -> Purchase:
+    """The columns of `two_ways` without what rides there: for one state, where they are given."""
+    if not problem.protected or not problem.shared:
+        return bought
+    hops = [(i, tier) for i, tiers in enumerate(problem.tiers) for tier in range(len(tiers))]
+    return replace(bought, aside={hop: program.column(f"a{hop_name(problem, hop)}") for hop in hops})
 
 
 def whole(
@@ -127,9 +167,12 @@ def whole(
     ways: Mapping[int, Sequence[Way]],
     few: Few = NOBODY,
 ) -> tuple[Program, Purchase]:
-    """The whole ILP of relight, every state written out: the model of record that the search is tested against."""
+    """The whole ILP of relight, every state written out: the model of record that the search is tested against.
+
+    With demands of other schemes it is that of `dcplan.design.mixed`.
+    """
     program, stood = Program(), stock(problem)
-    bought = purchase(program, problem, stood)
+    bought = two_ways(program, problem, purchase(program, problem, stood), ways)
     for k in range(len(problem.states)):
         lit = light(program, problem, stood, bought, k, slots[k])
         write_in_few(program, problem, lit, ways, few, k)

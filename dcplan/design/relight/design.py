@@ -8,43 +8,33 @@ from dcplan.design import cost
 from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.nodes import with_roadms
 from dcplan.design.proof import Known, proof
-from dcplan.design.relight.answer import answer
 from dcplan.design.relight.binding import what_binds
 from dcplan.design.relight.certify import certify
-from dcplan.design.result import Design, Infeasible, Relit
+from dcplan.design.result import Design, Relit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
-    from dcplan.design.relight.answer import Fixed
+    from dcplan.design.relight.answer import Answer
     from dcplan.design.relight.arrange import Lit
     from dcplan.design.result import Demand
     from dcplan.optics.budget import Lightpath
 
 
-def relit(
-    task: Task,
-    hold: Callable[[Task, Sequence[int]], Task],
-    fixed: Fixed | None,
-    lightpaths: Sequence[Lightpath],
-    demands: Sequence[Demand],
-) -> Design | Infeasible:
-    """The cheapest network whose transponders, tuned anew in each failure, carry every demand in every state.
+def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Demand]) -> Design:
+    """The network whose transponders, tuned anew in each failure, carry every demand in every state.
 
-    hold, fixed: as in `answer`. SolverError where time ran out before any answer.
+    Where some demands go two ways there is no certificate: one is checked with both ways of them, and the inequalities
+    of the relaxation hold for one at a time.
     """
-    found = answer(task, hold, fixed)
-    if isinstance(found, Infeasible):
-        return found
-    made, lits = task.problem, found.lits
+    made, lits = found.task.problem, found.lits
     failing = [channel for lit in lits[1:] for channel in lit.channels]
     lit = lit_fibers(made, lits[0].channels, failing)
     pairs = {one.fiber: one.pairs for one in lit}
     wavelengths = wavelengths_of(made, lits[0].counts)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    certificate = certify(found.master)
+    certificate = None if any(demand.protected for demand in demands) else certify(found.master)
     known = Known(found.bound_usd, found.reason, found.repairs, certificate.bound_usd if certificate else 0.0)
     ever = [one for state in lits for one in wavelengths_of(made, state.counts)]
     network = with_roadms(made.network, by_id, ever)
@@ -64,6 +54,7 @@ def relit(
         owned=found.owned,
         certificate=certificate,
         relit=_relit(made, lits),
+        anchored=found.anchored,
     )
 
 

@@ -51,6 +51,8 @@ class Search:
     """Parts of wavelengths carry every state with that."""
     bought: tuple[float, ...] | None = None
     counts: tuple[tuple[int, ...], ...] = ()
+    promised: tuple[float, ...] = ()
+    """In the order of `Purchase.promised`; nothing where all may be retuned."""
     cost: float = inf
     bound: float = 0.0
     reason: str = "proven"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.cuts.loop import Task
+    from dcplan.design.problem import Hop
     from dcplan.model.network import FiberId
 
 ROOT_ROUNDS = 200
@@ -66,6 +67,24 @@ class Found:
     """proven, time limit, gap; or what the solver said."""
     master: Master
     """With the states that matter."""
+    promised: tuple[float, ...] = ()
+    """In the order of `Purchase.promised`."""
+
+    @property
+    def given(self) -> tuple[float, ...]:
+        """All that is decided once, as `StateProgram` takes it."""
+        return (*self.bought, *self.promised)
+
+    @property
+    def anchors(self) -> dict[int, int]:
+        """Choice -> wavelengths that no failure retunes."""
+        return dict(zip(self.master.bought.anchors, map(round, self.promised), strict=False))
+
+    @property
+    def aside(self) -> dict[Hop, float]:
+        """Set aside for demands on two ways [Tb/s]."""
+        mine = self.master.bought
+        return dict(zip(mine.aside, self.promised[len(mine.anchors) :], strict=True))
 
 
 def search(
@@ -102,7 +121,7 @@ def search(
         except NothingYetError:
             if not begin:
                 raise
-    return _found(found)
+    return as_found(found)
 
 
 def _begun(found: Search, bought: Sequence[float], counts: Sequence[tuple[int, ...]]) -> None:
@@ -132,7 +151,8 @@ def _foreseen(found: Search, counts: Sequence[Sequence[float]]) -> bool:
     return True
 
 
-def _found(found: Search) -> Found:
+def as_found(found: Search) -> Found:
+    """What a search ends with."""
     columns = found.master.bought
     value = dict(zip(columns.columns, map(round, found.bought or [0] * len(columns.columns)), strict=True))
     return Found(
@@ -145,6 +165,7 @@ def _found(found: Search) -> Found:
         bound_usd=min(found.bound, found.cost) / USD,
         reason="proven" if found.closed() else found.reason if found.reason != "proven" else "gap",
         master=found.master,
+        promised=found.promised,
     )
 
 

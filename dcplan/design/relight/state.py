@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dcplan.design.few.program import write_in_few
-from dcplan.design.relight.block import light, purchase
+from dcplan.design.relight.block import light, purchase, set_aside
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.program import Program
 
@@ -29,32 +29,46 @@ FIRST_CHOICE = 1e-5
 
 
 class StateProgram:
-    """The program of one state: what is bought, what is lit, how traffic goes."""
+    """The program of one state: what is bought, what is lit, how traffic goes.
+
+    A purchase is given by `Purchase.columns`, then `Purchase.promised`.
+    """
 
     def __init__(self, task: Task, stood: Stock, state: int, slots: Mapping[FiberId, int]) -> None:
         self.task, self.state = task, state
         self.program = Program()
-        self.bought = purchase(self.program, task.problem, stood)
+        self.bought = set_aside(self.program, task.problem, purchase(self.program, task.problem, stood))
+        self._given = (*self.bought.columns, *self.bought.promised)
         self.lit = light(self.program, task.problem, stood, self.bought, state, slots)
         write_in_few(self.program, task.problem, self.lit, task.ways, task.few, state)
         self._free = [replace(column, cost=0.0) for column in self.program.columns]
 
-    def carried(self, bought: Sequence[float], until: Until) -> tuple[int, ...] | None:
-        """Wavelengths and modules per choice that carry the state within a purchase; none where there are no such."""
+    def carried(
+        self, bought: Sequence[float], until: Until, lit: Sequence[int] | None = None
+    ) -> tuple[int, ...] | None:
+        """Wavelengths and modules per choice that carry the state within a purchase; none where there are no such.
+
+        lit: no others are tried.
+        """
         columns = list(self._free)
-        for column, value in zip(self.bought.columns, bought, strict=True):
+        for column, value in zip(self._given, bought, strict=True):
             columns[column] = replace(columns[column], lower=value, upper=value)
+        for column, value in () if lit is None else zip(self.lit.wavelengths, lit, strict=True):
+            if column not in self.bought.modules.values():
+                columns[column] = replace(columns[column], lower=value, upper=value)
         return self._counts(Program(columns, self.program.rows), until.limits(0.0, CARRIED_NODES))
 
     def grown(self, bought: Sequence[float], until: Until) -> tuple[float, ...] | None:
         """A purchase of little more that carries the state as well; none where no purchase does, or time ran out."""
         columns = list(self.program.columns)
-        for column, value in zip(self.bought.columns, bought, strict=True):
-            columns[column] = replace(columns[column], lower=value)
+        for column, value in zip(self._given, bought, strict=True):
+            most = columns[column].upper if columns[column].integer else value  # what is set aside stays
+            columns[column] = replace(columns[column], lower=value, upper=most)
         solved = solve_again(
             self.task.solver, Program(columns, self.program.rows), until.limits(GROWN_GAP, CARRIED_NODES)
         )
-        return tuple(float(round(solved.values[i])) for i in self.bought.columns) if solved.values else None
+        whole = ((solved.values[i], columns[i].integer) for i in self._given) if solved.values else ()
+        return tuple(float(round(value)) if integer else value for value, integer in whole) or None
 
     def leanest(self, bought: Sequence[float], until: Until) -> tuple[int, ...] | None:
         """Within a purchase, the wavelengths that take least spectrum × km, then those that come first."""
@@ -87,7 +101,7 @@ class StateProgram:
         columns = list(self._free)
         rows = list(self.program.rows)
         program = Program(columns, rows)
-        for column, value in zip(self.bought.columns, bought, strict=True):
+        for column, value in zip(self._given, bought, strict=True):
             columns[column] = replace(columns[column], lower=value, upper=value)
         for j, each in weight.items():
             column = self.lit.wavelengths[j]

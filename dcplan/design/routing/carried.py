@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dcplan.design.cuts.inequality import Cut
     from dcplan.design.cuts.loop import Task
+    from dcplan.design.problem import Problem
+    from dcplan.design.ways.couples import Riding
 
 
 def routed(task: Task, counts: Sequence[float], known: Iterable[Cut] = ()) -> tuple[Routing, ...]:
@@ -25,6 +27,11 @@ def routed(task: Task, counts: Sequence[float], known: Iterable[Cut] = ()) -> tu
         return route_states(problem, task.ways, counts, few)
     riding = couples_on(task, counts, known)
     rest = route_states(problem, task.held, counts, aside_gbps=taken_by(riding)) if problem.shared else ()
+    return together(problem, riding, rest)
+
+
+def together(problem: Problem, riding: Sequence[Riding], rest: Sequence[Routing]) -> tuple[Routing, ...]:
+    """Demands on two ways, where they stand, and all others, if there are any, in every state."""
     order = {demand.id: d for d, demand in enumerate(problem.demands)}
     found = []
     for k, state in enumerate(problem.states):

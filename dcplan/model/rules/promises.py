@@ -70,24 +70,23 @@ TWO_WAYS = Rule(
     adding("policy: {survive: [any-fiber], scheme: one-plus-one}\n"),
 )
 
-RELIGHT = Rule(
+FEW_ROUTES = Rule(
     "DCP226",
-    "relight-is-for-all",
+    "few-routes-beside-relight",
     Severity.ERROR,
-    "Scheme `relight` plans one stock of transponders that any failure may retune, and what is retuned carries nothing"
-    " for seconds or minutes. A job or demand that cannot wait (`reroute`, `one-plus-one`) would need wavelengths that"
-    " no failure retunes; none are set apart. Plan all with `reroute`, or give up its promise with `none`.",
+    "Under scheme `relight`, a job or demand of scheme `reroute` or `one-plus-one` rides on wavelengths that no failure"
+    " retunes. Beside such a one, dcplan does not count routes: `max_paths` is refused.",
+    adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one, max_paths: 1")),
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one")),
-    adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: none")),
 )
 
-RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS, RELIGHT)
+RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS, FEW_ROUTES)
 
 
 def check(network: Network) -> list[Finding]:
     """Promises and members of failures that are not there, names that are taken, more failures than can be planned."""
     found = [*_promises(network), *_members(network), *_taken(network)]
-    return found or [*_too_many(network), *_two_ways(network), *_relight(network)]
+    return found or [*_too_many(network), *_two_ways(network), *_few_routes(network)]
 
 
 def lists(network: Network) -> Iterator[tuple[Loc, Sequence[str]]]:
@@ -149,9 +148,10 @@ def _two_ways(network: Network) -> Iterator[Finding]:
             yield Finding(TWO_WAYS, span, message, "use scheme `reroute` for it, or promise any-fiber")
 
 
-def _relight(network: Network) -> Iterator[Finding]:
-    for section, name, about in asking(network):
-        if network.policy.scheme == "relight" and about.scheme not in (None, "none"):
-            span = network.document.locate((section, name, "scheme"))
-            message = f"{section[:-1]} `{name}` has scheme {about.scheme}, but any failure may retune what it rides on"
-            yield Finding(RELIGHT, span, message, "leave it out, write none, or choose another `policy.scheme`")
+def _few_routes(network: Network) -> Iterator[Finding]:
+    schemes = [about.scheme for _, _, about in asking(network) if about.scheme in ("reroute", "one-plus-one")]
+    for section, name, about in asking(network) if network.policy.scheme == "relight" and schemes else ():
+        if about.max_paths is not None:
+            span = network.document.locate((section, name, "max_paths"))
+            message = f"routes of {section[:-1]} `{name}` are counted under relight, beside scheme {schemes[0]}"
+            yield Finding(FEW_ROUTES, span, message, "leave `max_paths` out, or give all the same scheme")
