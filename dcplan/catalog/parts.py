@@ -314,7 +314,7 @@ class Accelerator(Part):
     calibration: str | None = None
     """Name of the calibration entry that its step times use; none: the nearest of its vendor, marked extrapolated."""
     year: int | None = None
-    """Year of introduction."""
+    """Year of introduction, by which the nearest calibration of a vendor is found."""
 
 
 class Mla(Strict):

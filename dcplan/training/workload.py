@@ -88,6 +88,12 @@ def _share(network: Network, site: str, name: str, count: int, precision: str) -
     return Share(site, name, part, used, count, bf16, tiers, about.all_reduce)
 
 
+def borrows(network: Network, load: Workload) -> bool:
+    """Some of its accelerators have no calibration of their own, in its precision or in bf16 for what stays in that."""
+    asked = ((share.accelerator, precision) for share in load.shares for precision in (load.precision, "bf16"))
+    return any(_own_calibration(network.catalog, *one) is None for one in asked)
+
+
 def _own_calibration(catalog: Catalog, part: Accelerator, precision: str) -> Calibration | None:
     """The calibration that the accelerator names, in the precision of the job: `x`, or `x-fp8`."""
     if part.calibration is None:

@@ -136,3 +136,25 @@ def test_graphs_and_dispatchers_that_change_nothing_are_told() -> None:
     for plan in ("ep: 8, token_dispatcher: alltoall", "ep: 64, token_dispatcher: flex"):
         (said,) = small(f"pp: 4, {plan}")
         assert said.startswith("`token_dispatcher` has no effect: its software sends tokens so anyway, or all experts")
+
+
+@pytest.mark.parametrize(
+    ("said", "precision", "told"),
+    [
+        ("calibration: hopper, vendor: acme, year: 2024", "bf16", ["vendor", "year"]),
+        ("calibration: hopper, vendor: acme", "bf16", ["vendor"]),
+        ("calibration: hopper", "bf16", []),
+        ("vendor: acme, year: 2024", "bf16", []),  # it looks for the nearest
+        ("calibration: tpu-v5e, year: 2024, fp8_tflops: 4000", "fp8", []),  # so it does in fp8
+    ],
+)
+def test_what_tells_the_nearest_calibration_where_none_is_looked_for(
+    said: str, precision: str, told: list[str]
+) -> None:
+    sizes = (
+        "bf16_tflops: 2000, hbm_gb: 288, hbm_tb_per_s: 20, scale_up_domain: 8, scale_up_gb_per_s: 1800, nic_gbps: 800"
+    )
+    job = adding(f"    precision: {precision}\n", WITH_JOB.replace("h100-sxm", "next"))
+    found = findings(adding(f"gear:\n  accelerators:\n    next: {{{sizes}, {said}}}\n", job))
+    idle = [finding for finding in found if "nearest calibration is found" in finding.message]
+    assert [finding.message.split("`")[1] for finding in idle] == told

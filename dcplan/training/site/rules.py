@@ -1,4 +1,4 @@
-"""What a site says of its fabric that changes no step, found by asking for the step without it; or is too little."""
+"""What sites say of fabrics and accelerators that changes no step; and fabrics that are too small."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.training.engine import one_site
 from dcplan.training.layout import complete
 from dcplan.training.site.machine import peak_tflops
 from dcplan.training.step import Layout
-from dcplan.training.workload import joined
+from dcplan.training.workload import borrows, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,8 @@ SCARCE_FROM = 100
 """Oversubscription from which a site is asked about."""
 KEYS = {"fabric": (), "all_reduce": "auto"}
 """Keys of a site, with what they are where nothing is said."""
+BY_NEARNESS = ("vendor", "year")
+"""Keys of an accelerator that tell how near it is to another."""
 WHY = {
     "fabric": "no group of any plan is slower for it",
     "all_reduce": "no plan has an all-reduce in the site that it makes faster or slower; reduce-scatter and gather "
@@ -49,12 +51,13 @@ WHY = {
 
 
 def check(network: Network) -> list[Finding]:
-    """Fabrics that no site has, and keys of sites that change the step of no named plan.
+    """Fabrics that no site has, and keys of sites and of own accelerators that change the step of no named plan.
 
     Of the latter nothing is said where a job has `plans: auto`.
     """
     idle = [finding for site in network.sites for key in KEYS for finding in _idle(network, site, key)]
-    return [*(finding for site in network.sites for finding in _scarce(network, site)), *idle]
+    scarce = [finding for site in network.sites for finding in _scarce(network, site)]
+    return [*scarce, *idle, *_unasked(network)]
 
 
 def _scarce(network: Network, site: SiteId) -> Iterator[Finding]:
@@ -67,6 +70,19 @@ def _scarce(network: Network, site: SiteId) -> Iterator[Finding]:
             )
             span = network.document.locate(("sites", site, "fabric", number, "oversubscription"))
             yield Finding(SCARCE, span, message, "7 between blocks of 3,072 is Llama 3's; check the units")
+
+
+def _unasked(network: Network) -> Iterator[Finding]:
+    """Keys of own accelerators by which the nearest calibration is found, where every job has those it needs."""
+    loads = [joined(network, name) for name in network.jobs]
+    if any(isinstance(load, str) or borrows(network, load) for load in loads):
+        return
+    why = "by it the nearest calibration is found, and no job needs another than those of its accelerators"
+    for name, part in network.topology.gear.accelerators.items():
+        for key in BY_NEARNESS:
+            if key in part.model_fields_set:
+                span = network.document.locate(("gear", "accelerators", name, key), of_key=True)
+                yield Finding(NO_EFFECT, span, f"`{key}` has no effect: {why}", "leave it in as a note, or out")
 
 
 def _idle(network: Network, site: SiteId, key: str) -> Iterator[Finding]:
