@@ -18,6 +18,8 @@ SETTLED = 3
 """Times the devices of a pipeline: of more microbatches each takes as long as the ones before."""
 SLOTS = 6
 """Of a microbatch on a device: two forward passes, two of input gradients, two of weight gradients."""
+KINDS = "FBW"
+"""Forward pass, gradients of inputs, gradients of weights."""
 HOLDS = {"F": 1, "B": 0, "W": -1}
 """Half microbatches whose activations a device holds after a piece of work, over those before."""
 
@@ -170,9 +172,35 @@ def bubble_s(
 
 def _span_s(schedule: str, p: int, m: int, times_s: tuple[float, float, float], hop_s: float) -> float:
     """Time from the first work to the last; a piece takes half of what a microbatch takes on a device [s]."""
-    took = {kind: whole_s / 2 for kind, whole_s in zip("FBW", times_s, strict=True)}
+    took = tuple(whole_s / 2 for whole_s in times_s)
+    ends, free = list[float](), [0.0] * p
+    for d, kind, waits, elsewhere in _sequence(schedule, p, m):
+        start = free[d]
+        if waits is not None:
+            ready = ends[waits] + hop_s if elsewhere else ends[waits]
+            start = ready if ready > start else start  # noqa: FURB136  no call: this runs six times p m
+        free[d] = end = start + took[kind]
+        ends.append(end)
+    return max(free)
+
+
+class _Step(NamedTuple):
+    """A piece of work where all of it is done one by one."""
+
+    device: int
+    kind: int
+    """Its place in KINDS."""
+    waits: int | None
+    """The number of what it waits for."""
+    elsewhere: bool
+    """That is done on another device."""
+
+
+@lru_cache(maxsize=32)
+def _sequence(schedule: str, p: int, m: int) -> tuple[_Step, ...]:
+    """All work, each behind what it waits for, whatever the times."""
     work = orders(schedule, p, m)
-    ends, at, free = dict[tuple[int, Work], float](), [0] * p, [0.0] * p
+    numbers, at, found = dict[tuple[int, Work], int](), [0] * p, list[_Step]()
     moved = True
     while moved:
         moved = False
@@ -180,10 +208,11 @@ def _span_s(schedule: str, p: int, m: int, times_s: tuple[float, float, float], 
             while at[d] < len(work[d]):
                 one = work[d][at[d]]
                 waits = before(p, d, one)
-                if waits and waits not in ends:
+                if waits and waits not in numbers:
                     break
-                ready = ends[waits] + (hop_s if waits[0] != d else 0.0) if waits else 0.0
-                free[d] = ends[d, one] = max(free[d], ready) + took[one.kind]
+                numbers[d, one] = len(found)
+                elsewhere = waits is not None and waits[0] != d
+                found.append(_Step(d, KINDS.index(one.kind), numbers[waits] if waits else None, elsewhere))
                 at[d] += 1
                 moved = True
-    return max(free)
+    return tuple(found)

@@ -85,15 +85,20 @@ def _cut(
 ) -> tuple[StageLayers, ...] | None:
     over, shares = _boxes(where, boxes), [place.share for place in where for _ in range(place.stages)]
     flights = flights_of(layout, where, (layout.extra_in_flight or 0) * (len(where) - 1))
+    dense, boxed = workload.model.layers - shapes.moe_layers(workload.model), [boxes.index(box) for box in over]
     room: dict[tuple[int, int, int], bool] = {}
+    took: dict[tuple[int, int, int, bool, bool], float] = {}
 
     def kind(stage: int, first: int, end: int) -> StageLayers:
-        dense = workload.model.layers - shapes.moe_layers(workload.model)
         some = min(end, dense) - min(first, dense)
         return StageLayers(1, some, end - first - some, embedding=stage == 0, head=stage == len(over) - 1)
 
     def time_s(stage: int, first: int, end: int) -> float:
-        return stage_of(costs(workload, over[stage], layout.tile), kind(stage, first, end)).total_s
+        some = min(end, dense) - first if first < dense else 0
+        alike = (boxed[stage], some, end - first, stage == 0, stage == len(over) - 1)
+        if alike not in took:
+            took[alike] = stage_of(costs(workload, over[stage], layout.tile), kind(stage, first, end)).total_s
+        return took[alike]
 
     def holds(stage: int, first: int, end: int) -> bool:
         if (stage, first, end) not in room:
