@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcplan.training import shapes
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from dcplan.training.pipeline.stages import Pace, Stage
     from dcplan.training.site.machine import Machine
     from dcplan.training.step import Layout, Spread, Workload
-
-_TOTAL_S = attrgetter("total_s")
 
 
 class Replica(NamedTuple):
@@ -108,7 +105,8 @@ def workers_of(replicas: list[tuple[SiteId, Replica]], where: tuple[Place, ...])
     """Each site as it trains by itself: its ranks stay synchronous, so that its slowest sets its pace."""
     slowest, taken_here = dict[str, Replica](), dict[str, int]()
     for place, (site, replica) in zip(where, replicas, strict=True):
-        slowest[site] = max(slowest.get(site, replica), replica, key=_TOTAL_S)
+        if site not in slowest or replica.total_s > slowest[site].total_s:
+            slowest[site] = replica
         taken_here[site] = taken_here.get(site, 0) + place.ranks * replica.microbatches
     return {
         site: Worker(one.total_s, taken_here[site], one.work, one.window, one.outer_nic_s, one.outer_state_s)

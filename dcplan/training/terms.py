@@ -128,7 +128,7 @@ def _over_ranks(
         steps_s = [outer_step_s(workload, layout, layout.outer, one, pairs, latency_s, links) for one in unlike]
         sync_s = max(steps_s) - computed_s
     layers_s = max((cross_layers_s(workload, layout, where, box, links) for box in dict.fromkeys(boxes)), default=0.0)
-    return replace(fast.terms, straggler_s=computed_s - fast.total_s, sync_s=sync_s, cross_layers_s=layers_s)
+    return fast.terms.apart(sync_s, computed_s - fast.total_s, layers_s)
 
 
 def quality_of(

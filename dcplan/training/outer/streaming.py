@@ -83,7 +83,7 @@ def waits_s(
             if wait_s > 0:
                 waited_s += wait_s
                 counted_s += wait_s if step >= SETTLING * every else 0.0
-            spare_s = min(spare_s, -wait_s)
+            spare_s = -wait_s if -wait_s < spare_s else spare_s  # noqa: FURB136  no call: searches ask millions
         end_s = (step + 1) * passes.step_s + waited_s
         if going and step:
             spare_s = min(spare_s, end_s - going[0][0][0] * backward_s - links_free_s)
