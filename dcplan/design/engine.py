@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost
 from dcplan.design.certificate.prices import certify
 from dcplan.design.cuts.loop import Task, cuts_of, root, start
+from dcplan.design.few.reason import countable
 from dcplan.design.few.sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, interruptible, now_s
@@ -117,7 +118,7 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    _countable(network, demands)
+    countable(network, demands)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
@@ -127,25 +128,6 @@ def design(
     if faults:
         raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
     return result
-
-
-def _countable(network: Network, demands: Sequence[Demand]) -> None:
-    """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
-    counted = [demand for demand in demands if demand.max_paths]
-    if not counted:
-        return
-    if network.policy.scheme == "relight" and not all(demand.waits for demand in demands):
-        raise SolverError(
-            f"max_paths of {counted[0].id} does not go with scheme relight beside others in the same network: leave it "
-            "out, or give all demands one scheme"
-        )
-    if any(demand.protected for demand in demands) and any(
-        demand.max_paths for demand in demands if not demand.protected
-    ):
-        raise SolverError(
-            "max_paths of demands that are routed anew does not go with others on two ways (one-plus-one) in the same "
-            "network: leave it out of the former, or give all one scheme"
-        )
 
 
 def _searched(
@@ -180,7 +162,11 @@ def _result(
         fixed = _without_retuning(task, lightpaths)
         task = counting(task, listed)
         task = held(listed, task, fixed.late) if fixed and fixed.late else task
-        found = _mixed(task, listed, fixed) if task.problem.anchored else retuned(task, partial(held, listed), fixed)
+        found = (
+            _mixed(task, listed, fixed, lightpaths)
+            if task.problem.anchored
+            else retuned(task, partial(held, listed), fixed)
+        )
         cut_short = capped(task, listed)
         if isinstance(found, Infeasible):
             return replace(found, reason="; ".join((found.reason, *cut_short)))
@@ -192,14 +178,37 @@ def _result(
     return answer if isinstance(answer, Infeasible) else _design(task.problem.network, lightpaths, demands, answer)
 
 
-def _mixed(task: Task, listed: dict[int, Ways], fixed: Fixed | None) -> Answered | Infeasible:
-    """Some demands under relight beside others; those with a latency limit are held to their ways at once."""
+def _mixed(
+    task: Task, listed: dict[int, Ways], fixed: Fixed | None, lightpaths: Sequence[Lightpath]
+) -> Answered | Infeasible:
+    """Some demands under relight beside others; those with a latency limit are held to their ways at once.
+
+    Where there is no design, and none either without those under relight, the reason is that of the latter.
+    """
     made = task.problem
     limited = [d for d, demand in enumerate(made.demands) if demand.max_latency_ms is not None and d not in task.ways]
     task = held(listed, task, limited) if limited else task
     complete = all(listed[d].complete for d in made.protected)
-    names = ", ".join(made.demands[d].id for d in sorted(made.anchored))
-    return mixed(task, fixed, complete=complete) or Infeasible("fiber pairs", NEVER.format(names), ())
+    found = mixed(task, fixed, complete=complete)
+    if found is not None:
+        return found
+    others = [made.demands[d] for d in sorted(made.anchored)]
+    try:
+        alone = _answer(*_rerouted(task, lightpaths, others))
+    except SolverError:  # time ran out
+        alone = None
+    if isinstance(alone, _Nothing):
+        return blocked(alone.task) or explain(alone.task, alone.tried)
+    return Infeasible("fiber pairs", NEVER.format(", ".join(demand.id for demand in others)), ())
+
+
+def _rerouted(task: Task, lightpaths: Sequence[Lightpath], demands: Sequence[Demand]) -> tuple[Task, dict[int, Ways]]:
+    """The task of some demands where nothing is retuned."""
+    made = task.problem
+    policy = made.network.policy.model_copy(update={"scheme": "reroute"})
+    plain = replace(made.network, topology=made.network.topology.model_copy(update={"policy": policy}))
+    rerouted = problem(plain, tuple(made.lines.values()), lightpaths, demands, made.states)
+    return on_two_ways(replace(task, problem=rerouted, slots=whole_slots(rerouted), ways={}))
 
 
 def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | None:
@@ -207,31 +216,28 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
 
     Relight begins from it, and so never costs more.
     """
-    made = task.problem
-    policy = made.network.policy.model_copy(update={"scheme": "reroute"})
-    plain = replace(made.network, topology=made.network.topology.model_copy(update={"policy": policy}))
-    rerouted = problem(plain, tuple(made.lines.values()), lightpaths, made.demands, made.states)
-    until = task.until.within(REROUTE_SHARE * task.until.left_s)
-    begun = replace(task, problem=rerouted, slots=whole_slots(rerouted), ways={}, until=until)
+    made, until = task.problem, task.until.within(REROUTE_SHARE * task.until.left_s)
     try:
         with until.stop.saving(1 - REROUTE_SHARE):
-            found = _answer(*on_two_ways(begun))
+            found = _answer(*_rerouted(replace(task, until=until), lightpaths, made.demands))
     except SolverError:  # time ran out before any answer
         return None
     if not isinstance(found, _Answer):
         return None
+    rerouted = found.task.problem
     counts = dict(zip(map(_kind, rerouted.choices), found.sized.counts, strict=True))
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     lit = lit_fibers(rerouted, found.channels)
     wavelengths = wavelengths_of(rerouted, found.sized.counts)
     pairs = {one.fiber: one.pairs for one in lit}
-    bill = cost.bill(with_roadms(plain, by_id, wavelengths), rerouted.lines, by_id, wavelengths, pairs, found.routing)
+    network = with_roadms(rerouted.network, by_id, wavelengths)
+    bill = cost.bill(network, rerouted.lines, by_id, wavelengths, pairs, found.routing)
     return Fixed(
         counts=tuple(counts.get(_kind(choice), 0) for choice in made.choices),
         channels=found.channels,
         routing=found.routing,
         cost_usd=cost.total(bill),
-        late=tuple(found.task.ways),
+        late=tuple(found.task.held),
     )
 
 

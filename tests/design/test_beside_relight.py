@@ -9,6 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dcplan.assess.view import NetworkView
+from dcplan.design import engine
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits
@@ -188,10 +189,17 @@ def test_what_nobody_may_count_or_carry_is_refused():
     with pytest.raises(SolverError, match="max_paths of d0 does not go with scheme relight beside others"):
         planned(net)
     thin = {name: (a, b, km, 1) for name, (a, b, km, _) in SIDES.items()} | {"ca": ("c", "a", 100, 1)}
-    asked = [(a, b, 800, under("one-plus-one")) for a, b in ("ab", "bc")] + [("c", "a", 800, {})]
-    found = planned(factory.network("abc", thin, {"scheme": "relight"}, BAND, modes=ONE, demands=asked))
-    assert isinstance(found, Infeasible)
-    assert "there is none in which d0, d1 ride on wavelengths only that no failure retunes" in found.reason
+    both = [(a, b, 800, under("one-plus-one")) for a, b in ("ab", "bc")]
+    for scheme, word in (
+        ("relight", "none in which d0, d1 ride on wavelengths only"),
+        ("reroute", "healthy, d0 takes 0.5"),
+    ):
+        asked = [*both, ("c", "a", 800, under(scheme))]
+        found = planned(
+            factory.network("abc", thin, {"scheme": "relight", "routes": 2}, BAND, modes=ONE, demands=asked)
+        )
+        assert isinstance(found, Infeasible)
+        assert word in found.reason
 
 
 def test_what_does_not_wait_gets_no_more_than_its_routes_where_some_is_retuned():
@@ -205,3 +213,14 @@ def test_what_does_not_wait_gets_no_more_than_its_routes_where_some_is_retuned()
     assert min(by_state["healthy"].values()) > 1
     assert by_state["fiber bc"]["d1"] == pytest.approx(1)
     assert by_state["fiber bc"]["d0"] >= 1
+
+
+def test_when_time_is_up_without_an_answer_one_is_made(monkeypatch):
+    """Even where reroute found none: what the healthy network asks for, enlarged state by state."""
+    monkeypatch.setattr(engine, "_without_retuning", lambda *_: None)
+    for scheme in OTHERS:
+        net = ring("relight", scheme)
+        found = design(net, *parts(net), Options(time_limit_s=1e-3))
+        assert isinstance(found, Design)
+        assert (found.proof.status, found.proof.reason) == ("feasible", "time limit")
+        assert found.cost_usd >= planned(net).cost_usd

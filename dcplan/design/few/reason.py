@@ -13,11 +13,16 @@ from dcplan.design.problem import rate, whole_rate
 from dcplan.design.result import Infeasible, Shortage
 from dcplan.design.solver.solve import solve
 from dcplan.design.ways.protection import protect
+from dcplan.errors import SolverError
 from dcplan.units import rate as in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
+    from dcplan.design.result import Demand
+    from dcplan.model.network import Network
 
 REASON_S = 20.0
 """Longest time for finding the state and the shortage [s]."""
@@ -99,3 +104,22 @@ def _missing(task: Task, k: int, until: Until) -> dict[int, float]:
         return {}
     missing = {d: solved.values[column] / TBPS for d, column in short.items()}
     return {d: gbps for d, gbps in missing.items() if gbps > 1e-3}
+
+
+def countable(network: Network, demands: Sequence[Demand]) -> None:
+    """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
+    counted = [demand for demand in demands if demand.max_paths]
+    if not counted:
+        return
+    if network.policy.scheme == "relight" and not all(demand.waits for demand in demands):
+        raise SolverError(
+            f"max_paths of {counted[0].id} does not go with scheme relight beside others in the same network: leave it "
+            "out, or give all demands one scheme"
+        )
+    if any(demand.protected for demand in demands) and any(
+        demand.max_paths for demand in demands if not demand.protected
+    ):
+        raise SolverError(
+            "max_paths of demands that are routed anew does not go with others on two ways (one-plus-one) in the same "
+            "network: leave it out of the former, or give all one scheme"
+        )

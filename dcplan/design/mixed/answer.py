@@ -37,7 +37,7 @@ def answer(task: Task, fixed: Fixed | None, *, complete: bool) -> Answer | Infea
     begin = begin_of(task.problem, fixed)
     with task.until.stop.saving(1 - FREELY):
         until = task.until.within(FREELY * task.until.left_s)
-        relaxed = freely.search(replace(free, until=until), slots, begin)
+        relaxed = freely.search(replace(free, until=until), slots, begin, bound=True)
     if relaxed is None:
         return why_not(free, slots, late=bool(free.ways), repaired=False)
     found, bound = relaxed, relaxed.bound_usd

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.few.program import NOBODY, write_in_few
 from dcplan.design.formulation import USD
 from dcplan.design.relight.block import light, purchase, two_ways
-from dcplan.design.relight.known import NothingYetError, Search, all_there_is, offer, states, warm
+from dcplan.design.relight.known import LAST_S, NothingYetError, Search, all_there_is, offer, states, warm
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.search import Found, as_found
@@ -34,6 +34,8 @@ AT_ONCE = 4
 """States that are written out after a proposal that does not carry them."""
 PASSES = 3
 """Times that a purchase is enlarged state by state until it carries all of them."""
+RESCUE_GAP = 0.05
+"""Gap of what the healthy network asks for when time is up."""
 WITHIN = 1e-7
 """Share by which less is set aside than a program says, whose rows hold but for rounding."""
 
@@ -72,9 +74,21 @@ def search(
         if not broken:
             found.reason = solved.reason
             break
-    if found.bought is None:
+    return as_found(found if found.bought is not None else _rescued(found, slots, relaxed))
+
+
+def _rescued(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> Search:
+    """When time is up without an answer: what the healthy network asks for, enlarged state by state."""
+    late = replace(found.task, until=found.until.extended(LAST_S))
+    some = _started(late, slots, relaxed)
+    some.bound, some.reason = found.bound, found.reason
+    _write(some, [0])
+    solved = solve_again(late.solver, some.master.pool.whole, late.until.within(LAST_S / 2).limits(RESCUE_GAP))
+    if solved.values:
+        _tried(some, solved.values)
+    if some.bought is None:
         raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
-    return as_found(found)
+    return some
 
 
 def _started(task: Task, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> Search:

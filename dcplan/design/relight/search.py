@@ -93,13 +93,15 @@ def search(
     begin: Sequence[tuple[int, ...]] = (),
     before: Found | None = None,
     foresee: Callable[[Task, Sequence[Sequence[float]]], Task] | None = None,
+    *,
+    bound: bool = False,
 ) -> Found | None:
     """The cheapest purchase with which every state can be carried; None where there is none.
 
     slots: by state, slots per pair. begin: wavelengths of every state to begin from, if they carry it. before: what
     was found when less was asked. foresee: the task again, asking for what the wavelengths of the relaxation, by state,
-    show to be needed. NothingYetError where time ran out before any answer and there is nothing to begin from; else
-    an answer of infinite cost.
+    show to be needed. bound: that is all that is wanted. NothingYetError where time ran out before any answer, unless
+    no more than a bound is wanted, or there is something to begin from: then an answer of infinite cost.
     """
     found = Search(
         start(task, slots) if before is None else again(before.master, task, slots), foresee=foresee, begin=begin
@@ -115,7 +117,7 @@ def search(
         _begun(found, before.bought, before.counts)
     if not _refine(found):
         return None
-    if found.bought is None:
+    if found.bought is None and not bound:
         try:
             rescue(found)
         except NothingYetError:
