@@ -10,6 +10,7 @@ from dcplan.api.inherit import existing_of, having
 from dcplan.api.written import whole_in
 from dcplan.design.collective.choice import kinds_in
 from dcplan.design.result import Infeasible
+from dcplan.design.tolerance import CLOSE
 from dcplan.errors import SolverError, UsageError
 from dcplan.planfile import Earlier, Growth, PeriodCost, Plan
 
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 
         def __call__(self, network: Network, made: Plan, /, *, last: bool) -> tuple[str, ...]:
             """What does not hold of it; last: there is no period after it."""
-
-
-CLOSE = 1e-6
-"""Relative difference that is rounding: plan files keep nine digits."""
 
 
 def years_of(network: Network) -> tuple[float, ...]:

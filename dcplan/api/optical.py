@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.result import Design
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, Route
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.ends import Light
     from dcplan.optics.line import NoLine
@@ -44,32 +44,38 @@ def optics(network: Network) -> Optics:
     `written.whole` for those that are shown: of thousands of candidates few close, and fewer are lit.
     Circuits are leased, not lit: they are not in it.
     """
-    from dcplan.design.candidates import by_length, routes
-    from dcplan.design.further import further
     from dcplan.optics.existing import with_existing_light
     from dcplan.optics.lightpath import evaluate
     from dcplan.optics.line import design_lines
 
-    lines, listed = design_lines(network), routes(network)
-    more = further(network, lines, listed)
-    every = by_length(network, (*listed, *more.routes))
-    closing = evaluate(network, lines, every, itemise=False, closing=True)
-    return Optics(lines, with_existing_light(network, lines, closing), more.in_words(network))
+    lines = design_lines(network)
+    routes, searched = _routes(network, lines)
+    closing = evaluate(network, lines, routes, itemise=False, closing=True)
+    return Optics(lines, with_existing_light(network, lines, closing), searched)
 
 
 def candidates(network: Network) -> Optics:
     """The lines and lightpaths from which a design chooses, and with them where light passes (see `optics.ends`)."""
-    from dcplan.design.candidates import by_length, routes
-    from dcplan.design.further import further
     from dcplan.optics.allowed import crossed
     from dcplan.optics.ends import candidates as open_ends
     from dcplan.optics.line import design_lines
 
-    listed, plain = routes(network), replace(network, roadms=frozenset())
-    meshed = design_lines(replace(network, roadms=crossed(network)))
-    more = further(plain, meshed, listed, design_lines(plain))
-    lines, lightpaths = open_ends(network, by_length(network, (*listed, *more.routes)))
-    return Optics(lines, lightpaths, more.in_words(network))
+    plain = replace(network, roadms=frozenset())
+    routes, searched = _routes(plain, design_lines(replace(network, roadms=crossed(network))), design_lines(plain))
+    lines, lightpaths = open_ends(network, routes)
+    return Optics(lines, lightpaths, searched)
+
+
+def _routes(
+    network: Network, lines: Mapping[FiberId, Line | NoLine], alone: Mapping[FiberId, Line | NoLine] | None = None
+) -> tuple[tuple[Route, ...], str]:
+    """The routes of all candidates, and in words which they are; lines, alone: as of `further`."""
+    from dcplan.design.candidates import by_length, routes
+    from dcplan.design.further import further
+
+    listed = routes(network)
+    more = further(network, lines, listed, alone)
+    return by_length(network, (*listed, *more.routes)), more.in_words(network)
 
 
 def as_designed(network: Network, lightpaths: Sequence[Lightpath], design: Design) -> Light:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dcplan.design.result import Design
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, Route
     from dcplan.optics.budget import Lightpath, Line
     from dcplan.optics.line import NoLine
 
@@ -26,10 +26,23 @@ def whole(
     meant: Callable[[Lightpath], bool],
 ) -> tuple[Lightpath, ...]:
     """The lightpaths, of which those that are meant have the budget of every allowed mode, line by line."""
+
+    def full(routes: Sequence[Route]) -> Sequence[Lightpath]:
+        return with_existing_light(network, lines, evaluate(network, lines, routes))
+
+    return _written(network, lightpaths, meant, full)
+
+
+def _written(
+    network: Network,
+    lightpaths: Sequence[Lightpath],
+    meant: Callable[[Lightpath], bool],
+    full: Callable[[Sequence[Route]], Sequence[Lightpath]],
+) -> tuple[Lightpath, ...]:
+    """The lightpaths, those over fibers that are meant with the budgets that `full` finds on their routes."""
     some = [path for path in lightpaths if path.route.fibers[0] in network.fibers and meant(path)]
-    budgets = evaluate(network, lines, [path.route for path in some])
-    full = [replace(path, budgets=found.budgets) for path, found in zip(some, budgets, strict=True)]
-    written = {path.id: path for path in with_existing_light(network, lines, full)}
+    found = full([path.route for path in some])
+    written = {path.id: replace(mine, id=path.id) for path, mine in zip(some, found, strict=True)}
     return tuple(written.get(path.id, path) for path in lightpaths)
 
 
@@ -54,12 +67,10 @@ def in_plan(
         for one, other in pairwise(chain)
         if one in route_of and other in route_of
     }
-    some = [
-        path
-        for path in lightpaths
-        if path.route.fibers[0] in decided.fibers
-        and (path.id in lit | also or tuple(sorted(path.route.fibers)) in joined)
-    ]
-    _, full = rated(decided, [path.route for path in some], decided.roadms or frozenset(), whole=True)
-    written = {path.id: replace(found, id=path.id) for path, found in zip(some, full, strict=True)}
-    return tuple(written.get(path.id, path) for path in lightpaths)
+    named = lit | also
+    return _written(
+        decided,
+        lightpaths,
+        lambda path: path.id in named or tuple(sorted(path.route.fibers)) in joined,
+        lambda routes: rated(decided, routes, decided.roadms or frozenset(), whole=True)[1],
+    )

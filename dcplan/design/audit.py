@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dcplan.design.cuts.loop import Task, start, with_traffic
+from dcplan.design.cuts.loop import Task, with_traffic
 from dcplan.design.few.program import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
@@ -19,7 +19,7 @@ from dcplan.design.relight.answer import why_not
 from dcplan.design.relight.block import whole as write_all
 from dcplan.design.relight.search import search
 from dcplan.design.result import Infeasible
-from dcplan.design.sizing import size
+from dcplan.design.sizing import begin, size
 from dcplan.design.solver.solve import require
 from dcplan.design.ways.chains import ways_of
 from dcplan.design.ways.protection import protect
@@ -85,7 +85,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     sized = size(task)
     if sized is None:
         return explain(task, Tried(late=bool(task.held), repaired=False))
-    loop = start(task, sized.cuts)
+    loop = begin(task, sized)
     what = f"the master: {len(made.choices)} choices, and what shaped the answer: {len(sized.cuts)} cuts"
     proof = _proof(f"{sized.status} ({sized.reason})", sized.cost_usd, sized.bound_usd)
     cuts = {held.row.name: cut_in_words(made, held) for held in loop.cuts.values()}

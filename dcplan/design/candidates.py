@@ -130,11 +130,6 @@ def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:
     )
 
 
-def length_graph(network: Network) -> Graph:
-    """The fibers with their lengths [km]."""
-    return _graph(network, {name: fiber.total_km for name, fiber in network.fibers.items()})
-
-
 def latency_graph(network: Network) -> Graph:
     """The fibers, and the circuits that can carry traffic, with their one-way latencies [ms]."""
     there = (*network.fibers, *usable_circuits(network))

@@ -6,6 +6,7 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
+from dcplan.design.tolerance import CLOSE
 from dcplan.model.ending import usable_circuits
 from dcplan.model.network import Route, pair
 from dcplan.optics.budget import Lightpath
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 EXISTING = "existing"
 """Name of the module that stands for capacity which is there already."""
-CLOSE = 1e-6
-"""Relative difference that is rounding: plan files keep nine digits."""
 
 
 def lightpaths_of(network: Network) -> tuple[Lightpath, ...]:

@@ -304,7 +304,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
     made = task.problem
     loop: Loop | None = None
     while any(demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(made.demands)):
-        loop = start(task, tuple(loop.cuts.values()) if loop else ())
+        loop = start(task, tuple(loop.cuts.values()) if loop else (), like=loop)
         if not root(loop) or task.until.over:
             return task, loop
         counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
@@ -316,7 +316,7 @@ def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
         if not late:
             return task, loop
         task = held(listed, task, late)
-    return task, start(task, tuple(loop.cuts.values())) if loop else None
+    return task, start(task, tuple(loop.cuts.values()), like=loop) if loop else None
 
 
 def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasible:
@@ -324,19 +324,19 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
     made, bound = task.problem, 0.0
     basis: tuple[Task, Sequence[Held]] = task, ()
     repairs: tuple[FiberId, ...] = ()
-    known: tuple[Held, ...] = ()
+    before: Sized | None = None
     begun: Loop | None = None
     if made.shared:
         task = counting(task, listed)
         task, begun = _foreseen(task, listed)
     for _ in range(REPAIRS + len(made.demands)):
-        sized = size_all(task, known, begun)
+        sized = size_all(task, before, begun)
         begun = None
         if isinstance(sized, Infeasible):
             return replace(sized, reason="; ".join((sized.reason, *capped(task, listed))))
         if sized is None:
             return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=capped(task, listed)))
-        known = sized.cuts
+        before = sized
         if not repairs:
             bound, basis = min(sized.bound_usd, task.floor_usd or sized.bound_usd), (task, sized.cuts)
         routing = routed(replace(task, ways={**task.ways, **sized.ways}), sized.counts, cuts_of(sized.cuts))

@@ -70,10 +70,15 @@ class Sized:
     status: str
     """optimal or feasible."""
     reason: str
-    cuts: tuple[Held, ...]
-    """What shaped the answer; holds for every task over the same choices that asks for no less."""
+    loop: Loop | None
+    """That the answer came out of; none where there was no time for one."""
     ways: Mapping[int, Sequence[Way]] = field(default_factory=dict)
     """Of demands on two ways whose routes are counted: those few that carry all on it."""
+
+    @property
+    def cuts(self) -> tuple[Held, ...]:
+        """What shaped the answer; holds for every task over the same choices that asks for no less."""
+        return tuple(self.loop.cuts.values()) if self.loop else ()
 
 
 @dataclass(slots=True)
@@ -95,13 +100,13 @@ class _Best:
         return self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
 
-def size(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> Sized | None:
+def size(task: Task, before: Sized | None = None, begun: Loop | None = None) -> Sized | None:
     """The cheapest purchase under which every state can be carried; None where there is none.
 
-    `known` are cuts of an earlier, less constrained task; `begun` is a loop of this very task. SolverError where time
-    ran out without any answer.
+    `before` is the answer to an earlier, less constrained task; `begun` is a loop of this very task. SolverError where
+    time ran out without any answer.
     """
-    loop = begun or start(task, known)
+    loop = begun or begin(task, before)
     if not root(loop):
         return None
     task.say(f"relaxation US$ {loop.linear.objective / USD:,.0f}, {len(loop.cuts)} cuts")
@@ -112,6 +117,11 @@ def size(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> S
         best.reason = task.until.why
         _rescue(loop, best)
     return _sized(loop, best)
+
+
+def begin(task: Task, before: Sized | None) -> Loop:
+    """A loop that begins with what shaped the answer to a task over the same choices that asks for no more."""
+    return start(task, before.cuts, like=before.loop) if before else start(task)
 
 
 def _search(loop: Loop) -> _Best | None:
@@ -274,7 +284,7 @@ def _sized(loop: Loop, best: _Best) -> Sized:
         bound_usd=best.bound / USD,
         status="optimal" if closed else "feasible",
         reason="proven" if closed else best.reason if best.reason != "proven" else "gap",
-        cuts=tuple(loop.cuts.values()),
+        loop=loop,
     )
 
 

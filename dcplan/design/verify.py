@@ -13,7 +13,7 @@ from dcplan.design.nodes import passed, with_roadms
 from dcplan.design.problem import rate
 from dcplan.design.relight import verify as relight
 from dcplan.design.spectrum import check as light
-from dcplan.design.spectrum.check import CLOSE
+from dcplan.design.tolerance import CLOSE, FINE
 from dcplan.design.ways import check as two_ways
 from dcplan.design.ways.check import alive, way
 from dcplan.design.ways.route_count import too_many_routes
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from dcplan.model.network import FiberId, Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
-
-FINE = 1e-8
-"""Difference of two gaps that is rounding, and relative difference of two sums."""
 
 
 def verify(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.design import candidates
-from dcplan.design.candidates import in_order, length_graph, routes, shortest_few, state_latency_ms
+from dcplan.design.candidates import in_order, routes, shortest_few, state_latency_ms
 from dcplan.model.states import HEALTHY, State, promised_states
 from dcplan.units import LIGHT_M_PER_S
 from tests.design import factory
@@ -25,6 +25,11 @@ def multigraphs(draw):
     fibers = {f"f{i}": (*two, draw(st.integers(1, 500)), 1) for i, two in enumerate(ends)}
     sites = {name: {"express": draw(st.booleans())} for name in names}
     return factory.network(sites, fibers, {"max_hops": draw(st.integers(1, 4)), "routes": draw(st.integers(1, 5))})
+
+
+def length_graph(net):
+    """The fibers with their lengths [km], as `Graph`."""
+    return {site: tuple((net.fibers[f].total_km, f, other) for f, other in net.neighbours(site)) for site in net.sites}
 
 
 def all_routes(net, a, b, passing, most):

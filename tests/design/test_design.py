@@ -18,9 +18,8 @@ from dcplan.design import cost
 from dcplan.design.engine import Options, design
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.verify import verify
-from dcplan.design.ways.couples import received_gbps
 from dcplan.errors import SolverError
-from dcplan.model.states import promised_states
+from dcplan.model.states import HEALTHY, promised_states
 from tests.design import factory
 
 FEW = settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
@@ -100,6 +99,17 @@ def test_one_more_fiber_never_costs_more():
     assert run(wider, traffic(wider)).cost_usd <= run(ring, traffic(ring)).cost_usd * (1 + 1e-4)
     near = [factory.demand(net, "near", "c", "e", 2100) for net in (ring, wider)]
     assert run(wider, near[1:]).cost_usd < run(ring, near[:1]).cost_usd
+
+
+def received_gbps(found, state):
+    """What each demand on two ways receives in a state: once per couple of which a way survives [Gb/s]."""
+    healthy = next(routing.flows for routing in found.routing if routing.state == HEALTHY.name)
+    left = {(f.demand, f.lightpaths) for routing in found.routing if routing.state == state for f in routing.flows}
+    received = {flow.demand: 0.0 for flow in healthy}
+    for one, other in zip(healthy[::2], healthy[1::2], strict=True):
+        if (one.demand, one.lightpaths) in left or (other.demand, other.lightpaths) in left:
+            received[one.demand] += one.gbps
+    return received
 
 
 def test_one_plus_one_serves_every_state():

@@ -23,6 +23,7 @@ from dcplan.design.relight.block import light, purchase
 from dcplan.design.relight.stock import stock
 from dcplan.design.routing.aside import times_across
 from dcplan.design.solver.program import Program
+from dcplan.design.tolerance import FINE
 from dcplan.design.ways.disjoint import cheapest_couple
 from dcplan.design.ways.mesh import mesh
 from dcplan.model.graph import distances_from
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 HAIR = 1e-12
 """By what share an inequality is weakened."""
-CLOSE = 1e-8
-"""Relative difference that is rounding: plan files keep nine digits."""
 LEAST_PART = 1e-6
 """A right side that is whole but for this share is divided and not rounded."""
 Row = tuple[dict[int, float], float]
@@ -146,7 +145,7 @@ def needing(book: Book) -> dict[FiberId, list[int]]:
 
 def _check(divisor: float, sizes: Iterable[float]) -> None:
     """Flawed where a divisor is not the size of anything that is bought: others say less, or the same."""
-    if not any(math.isclose(divisor, size, rel_tol=CLOSE) for size in sizes):
+    if not any(math.isclose(divisor, size, rel_tol=FINE) for size in sizes):
         raise Flawed(f"a divisor of {divisor:.9g}, which is the size of nothing")
 
 

@@ -10,6 +10,7 @@ from dcplan.design.certificate.reckon import differences, reckon
 from dcplan.design.certificate.record import Flawed
 from dcplan.design.problem import problem
 from dcplan.design.reasons.said import faults as said_faults
+from dcplan.design.tolerance import FINE
 from dcplan.design.ways.chains import ways_of
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
 
-CLOSE = 1e-8
-"""Relative difference that is rounding: plan files keep nine digits."""
 MOST_TOLD = 5
 """Differences that are told; one false number is seen in many."""
 
@@ -58,7 +57,7 @@ def faults(
         yield f"the certificate says nothing: {flaw}"
         return
     yield from (f"the {one}" for one in islice(differences(said, anew), MOST_TOLD))
-    if anew.bound_usd > design.cost_usd * (1 + CLOSE):
+    if anew.bound_usd > design.cost_usd * (1 + FINE):
         yield "the certificate adds up to more than the cost"
-    elif design.proof.bound_usd is None or anew.bound_usd > design.proof.bound_usd * (1 + CLOSE):
+    elif design.proof.bound_usd is None or anew.bound_usd > design.proof.bound_usd * (1 + FINE):
         yield "the certificate adds up to more than the bound"

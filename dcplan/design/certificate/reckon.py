@@ -19,6 +19,7 @@ from dcplan.design.certificate.record import (
 )
 from dcplan.design.formulation import USD
 from dcplan.design.reasons.words import Words
+from dcplan.design.tolerance import FINE
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 NOTHING = 1e-6
 """Share of a price by which it may be overcounted for rounding alone: such columns are counted but not listed apart."""
-CLOSE = 1e-8
-"""Relative difference that is rounding: plan files keep nine digits."""
 CENT = 1e-9
 """US$ that are nothing."""
 
@@ -119,7 +118,7 @@ def differences(said: Certificate, anew: Certificate) -> Iterator[str]:
     for where in (*one, *(key for key in other if key not in one)):
         mine, its = one.get(where), other.get(where)
         if isinstance(mine, float | int) and isinstance(its, float | int):
-            if not math.isclose(mine, its, rel_tol=CLOSE, abs_tol=CENT):
+            if not math.isclose(mine, its, rel_tol=FINE, abs_tol=CENT):
                 yield f"{where} is {mine:.9g}, it adds up to {its:.9g}"
         elif mine != its:
             yield f"{where} is {mine}, it should be {its}"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import Arrays, arrays
-from dcplan.design.cuts.explore import explored
-from dcplan.design.cuts.halves import halves
+from dcplan.design.cuts.between import between_shores, plain
 from dcplan.design.cuts.inequality import Cut
-from dcplan.design.cuts.rounding import Divisors, Roundings, Row, derived, roundings, summed
+from dcplan.design.cuts.rounding import Divisors, Roundings, derived, roundings
 from dcplan.design.cuts.shores import ShoreCuts
 from dcplan.design.few.pairs import count_routes
 from dcplan.design.few.program import NOBODY, Few, write_in_few
-from dcplan.design.formulation import TBPS, Bought, carry, master
+from dcplan.design.formulation import Bought, carry, master
 from dcplan.design.order import in_file_order
 from dcplan.design.routing.aside import across, aside_of
 from dcplan.design.routing.check import StateCheck, StateChecker, UncheckedError
@@ -29,7 +27,6 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from dcplan.design.cuts.shores import Sight
     from dcplan.design.limits import Until
     from dcplan.design.problem import Problem
     from dcplan.design.ways.chains import Way
@@ -37,17 +34,8 @@ if TYPE_CHECKING:
 
 ROOT_ROUNDS = 200
 """Rounds of cuts on the relaxation before the first integer solve."""
-CUTS_PER_ROUND = 60
-FEW = 10
-"""Broken cuts of single states below which sums over states are looked at too."""
-SUMMED = 60
-"""Tightest shores of which sums over states are looked at in each round."""
-HALVED = 60
-"""Halves of three cuts that are added in each round."""
 STATES_PER_ROUND = 40
 """Broken states after which the check of a round ends."""
-VIOLATED = 1e-5
-"""Relative violation from which a shore cut is worth adding."""
 MOST_KEPT = 4_000_000
 """Coefficients of sums over states that are kept for later rounds, 8 bytes each."""
 SLACK = 1e-6
@@ -147,6 +135,8 @@ class Loop:
     """(columns,) lower bounds"""
     rounding: bool
     """Without it the relaxation is the plain linear one, whose duals are prices."""
+    asked: tuple[tuple[int, tuple[int, ...]], ...]
+    """(row, demands) of rows of the master that ask for the traffic of the healthy state, where that stands in it."""
     held: dict[_Key, Held] = field(default_factory=dict)
     """Every cut of the relaxation."""
     cuts: dict[_Key, Held] = field(default_factory=dict)
@@ -162,10 +152,11 @@ class Loop:
     """States that were checked so far."""
 
 
-def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> Loop:
+def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True, like: Loop | None = None) -> Loop:
     """A master without cuts but `known` ones, of a task over the same choices that asks for no more.
 
-    Without `rounding`, and without an order among equal fibers, the duals of the relaxation are prices.
+    Without `rounding`, and without an order among equal fibers, the duals of the relaxation are prices. like: a loop
+    over the same lightpaths; what it found out about them, and of the same traffic, need not be found again.
     """
     import numpy as np
 
@@ -182,28 +173,41 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True) -> L
         write_in_few(program, task.problem, bought, task.held, task.few, k)
     apart = alone and not (task.problem.priced or task.protected or task.written)
     beside = Program(list(program.columns) if apart else [])
+    asked: tuple[tuple[int, tuple[int, ...]], ...] = ()
     if (alone or task.problem.priced) and 0 not in task.written:
-        carry(beside if apart else program, task.problem, bought, 0, task.held)
+        asked = carry(beside if apart else program, task.problem, bought, 0, task.held).asked
     written = beside.columns[len(program.columns) :]
-    table = arrays(task.problem)
+    table = like.table if like and like.task.problem is task.problem else arrays(task.problem)
     least = np.array([column.lower for column in program.columns], dtype=float)
+    shores = like.shore_cuts if like else None
     loop = Loop(
         task=task,
         program=program,
         bought=bought,
         table=table,
-        shore_cuts=ShoreCuts(task.problem, across(task.problem, table), bought, least),
-        check=StateCheck(task.problem, task.held, table) if task.problem.shared and (apart or not alone) else None,
+        shore_cuts=ShoreCuts(task.problem, across(task.problem, table), bought, least, shores),
+        check=_check(task, table, like) if task.problem.shared and (apart or not alone) else None,
         traffic=Program(written, beside.rows) if len(written) <= MOST_WRITTEN else Program(),
         quick=bool(written),
         linear=Linear(program),
         base=len(program.rows),
         least=least,
         rounding=rounding,
+        asked=() if apart else asked,
     )
     for held in known:
-        _add(loop, held.cuts, held.divisors)
+        if rounding:
+            _add(loop, held.cuts, held.divisors)
+        else:
+            for cut in held.cuts:
+                _add(loop, (cut,), (None, None))
     return loop
+
+
+def _check(task: Task, table: Arrays, like: Loop | None) -> StateChecker:
+    if like and like.check and like.task.problem is task.problem and like.task.held == task.held:
+        return like.check
+    return StateCheck(task.problem, task.held, table)
 
 
 def with_traffic(loop: Loop, program: Program) -> Program:
@@ -262,7 +266,11 @@ def separate(
     import numpy as np
 
     point = np.asarray(values, dtype=float)
-    added = _between_shores(loop, point, explore=explore)
+    added = 0
+    for found in between_shores(loop, point, explore=explore):
+        added = added or sum(_add(loop, cuts, divisors) for cuts, divisors in found)
+        if added:
+            break
     if loop.check is None or (added and not every):
         return added
     short = _broken_states(loop, loop.check, point, until)
@@ -291,83 +299,6 @@ def _broken_states(loop: Loop, check: StateChecker, point: Any, until: Until | N
         loop.rank[one.state] = loop.rank.get(one.state, 0.0) + 1.0
     loop.checked += len(order)
     return [one.cut for one in short]
-
-
-def _between_shores(loop: Loop, point: Any, *, explore: bool) -> int:
-    """Add the worst broken inequalities between shores: of one state, and sums over several."""
-    cuts = loop.shore_cuts
-    for every in (False, True):
-        sight = cuts.sight(point, every=every)
-        broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
-        if (
-            (explore or len(broken) < FEW)
-            and not cuts.complete
-            and cuts.grow(explored(cuts, point, sight, loop.chance))
-        ):
-            sight = cuts.sight(point, every=every)
-            broken = cuts.broken(point, sight, VIOLATED, CUTS_PER_ROUND, rounding=loop.rounding)
-        made: list[tuple[float, tuple[Cut, ...], Divisors]] = [
-            (one.by, (cuts.cut(one.shore, one.state, over_paths=one.over_paths),), (one.divisor, None))
-            for one in broken
-        ]
-        if loop.rounding and len(made) < FEW:
-            made += _sums(loop, point, sight) if len(loop.table.ruling) > 1 else _halved(loop, point, sight)
-        made.sort(key=lambda one: -one[0])
-        added = sum(_add(loop, several, divisors) for _, several, divisors in made[:CUTS_PER_ROUND])
-        if added:
-            return added
-    return 0
-
-
-def _sums(loop: Loop, point: Any, sight: Sight) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
-    """Broken sums over the states of the tightest shores."""
-    for (shores, _, _), over_paths in zip(sight, (True, False), strict=bool(sight)):
-        for shore in shores[:SUMMED].tolist():
-            key = shore, over_paths
-            known = loop.sums[key] if key in loop.sums else _summed(loop, *key)
-            if known is not None:
-                for by, divisors in known[1].broken(point, VIOLATED)[:1]:
-                    yield by, known[0], divisors
-
-
-def _halved(loop: Loop, point: Any, sight: Sight) -> Iterator[tuple[float, tuple[Cut, ...], Divisors]]:
-    """Broken halves of three cuts each."""
-    cuts, state = loop.shore_cuts, loop.table.ruling[0]
-    for one in halves(cuts, point, sight, VIOLATED, HALVED):
-        numbers = [number for number in map(cuts.number, one.shores) if number is not None]
-        if len(numbers) == len(one.shores):
-            several = tuple(cuts.cut(number, state, over_paths=one.over_paths) for number in numbers)
-            yield one.by, several, (one.divisor, 2.0)
-
-
-def _summed(loop: Loop, shore: int, over_paths: bool) -> tuple[tuple[Cut, ...], Roundings] | None:  # noqa: FBT001
-    """The cuts of a shore over the states of its family with their sums; kept while there is room."""
-    cuts = loop.shore_cuts
-    family = tuple(cuts.cut(shore, k, over_paths=over_paths) for k in cuts.family(shore))
-    made = (family, summed([plain(loop, cut) for cut in family], loop.least)) if len(family) > 1 else None
-    loop.room -= 0 if made is None else made[1].left.size
-    if loop.room > 0:
-        loop.sums[shore, over_paths] = made
-    return made
-
-
-def plain(loop: Loop, cut: Cut) -> Row:
-    """A cut as it stands, not rounded: terms over the master's columns and least value [Tb/s]."""
-    import numpy as np
-
-    table = loop.table
-    weights = np.zeros(len(table.link_of))
-    weights[list(cut.lightpaths)] = list(cut.lightpaths.values())
-    each = weights[table.owner]
-    each[list(cut.faster)] += list(cut.faster.values())
-    each *= table.gbps * TBPS
-    bought = np.flatnonzero(each)
-    terms = {loop.bought.wavelengths[j]: value for j, value in zip(bought.tolist(), each[bought].tolist(), strict=True)}
-    for fiber, weight in cut.fibers.items():
-        terms[loop.bought.pairs[fiber]] = weight * loop.shore_cuts.pair_gbps[fiber] * TBPS
-    terms |= {loop.bought.aside[hop]: -weight for hop, weight in cut.aside.items()}
-    need = math.fsum(cut.distances[d] * table.rates[cut.state, d] for d in cut.distances)
-    return terms, need * TBPS
 
 
 def whole(loop: Loop, values: Sequence[float]) -> tuple[float, ...]:

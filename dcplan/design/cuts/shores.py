@@ -52,7 +52,15 @@ of the need, and in which state."""
 class ShoreCuts:
     """All cuts between two shores that are known; more can be added."""
 
-    def __init__(self, problem: Problem, table: Arrays, bought: Bought | None = None, least: Any = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        table: Arrays,
+        bought: Bought | None = None,
+        least: Any = None,
+        like: ShoreCuts | None = None,
+    ) -> None:
+        """like: cuts over the same lightpaths, whose first shores are those here too: finding them may take seconds."""
         import numpy as np
 
         self.problem, self.table = problem, table
@@ -78,15 +86,18 @@ class ShoreCuts:
         self._edges = [(a, b) for a, b in (*table.fibers.tolist(), *self._joints[self._path_joint[leased]].tolist())]
         lost = ~np.concatenate([table.fiber_alive, table.alive[:, leased]], axis=1)
         self._lost_edges = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in lost]
-        self.complete = False
-        """All bonds of the graph of fibers and circuits are among the shores."""
-        self._first()
+        self.first: list[int]
+        """Shores to begin with."""
+        self.complete: bool
+        """All bonds of the graph of fibers and circuits are among them."""
+        self.first, self.complete = (like.first, like.complete) if like else self._first()
+        self.grow(self.first)
         both = (True, False)
         self.sides = (
             () if bought is None else tuple(self._side(bought, least, over_paths=over_paths) for over_paths in both)
         )
 
-    def _first(self) -> None:
+    def _first(self) -> tuple[list[int], bool]:
         """All bonds, of the lightpaths' graph where these are few, else of that of fibers and circuits."""
         size = len(self.table.sites)
         spans, links = _spans(self.problem, self.table), [(a, b) for a, b in self.table.links.tolist()]
@@ -96,8 +107,7 @@ class ShoreCuts:
             found, complete = bonds(size, spans, room)
         if not complete:
             found = small(neighbours(size, spans), MOST_SMALL)
-        self.complete = complete
-        self.grow(found)
+        return found, complete
 
     def grow(self, shores: Iterable[int]) -> int:
         """Add sets of sites, given as bits, that are not among the shores yet; returns how many these are."""

@@ -26,21 +26,25 @@ LOOKED_AT = 400
 """Tightest sets of sites that are looked at."""
 
 
-def tight_shores(problem: Problem, counts: Sequence[int], loop: Loop | None) -> Iterator[Binding]:
+def tight_shores(
+    problem: Problem, counts: Sequence[int], loop: Loop | None, like: Loop | None = None
+) -> Iterator[Binding]:
     """Those across which no wavelength that is lit can be spared: what has a price first, then the tightest.
 
-    loop: of the linear relaxation, for prices. Of sets that part the same wavelengths the smallest is named.
+    loop: of the linear relaxation, for prices. like: see `loop.start`. Of sets that part the same wavelengths the
+    smallest is named.
     """
-    yield from islice(_tight(problem, counts, loop), LISTED)
+    yield from islice(_tight(problem, counts, loop, like), LISTED)
 
 
 def tightest(problem: Problem, counts: Sequence[int]) -> Iterator[Binding]:
     """All that may be listed, without prices."""
-    return _tight(problem, counts, None)
+    return _tight(problem, counts, None, None)
 
 
-def _tight(problem: Problem, counts: Sequence[int], loop: Loop | None) -> Iterator[Binding]:
-    cuts = ShoreCuts(problem, across(problem, arrays(problem)))
+def _tight(problem: Problem, counts: Sequence[int], loop: Loop | None, like: Loop | None) -> Iterator[Binding]:
+    table = like.table if like else arrays(problem)
+    cuts = ShoreCuts(problem, across(problem, table), like=like.shore_cuts if like else None)
     capacity = problem.capacity_gbps(counts)
     found: dict[tuple[int, frozenset[int]], tuple[float, float, int, Cut]] = {}
     for shore, state, over_paths in cuts.tightest(capacity, [0.0] * len(problem.fibers), LOOKED_AT):

@@ -19,7 +19,7 @@ from dcplan.design.few.reason import too_few, too_few_pairs
 from dcplan.design.few.routes import Lit, carried
 from dcplan.design.formulation import USD, master
 from dcplan.design.result import Infeasible
-from dcplan.design.sizing import Sized, size
+from dcplan.design.sizing import Sized, begin, size
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.program import Program, Row
 from dcplan.design.solver.solve import relative_gap, solve
@@ -32,7 +32,7 @@ from dcplan.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dcplan.design.cuts.loop import Held, Loop
+    from dcplan.design.cuts.loop import Loop
     from dcplan.design.few.routes import Picked
     from dcplan.design.ways.chains import Way
 
@@ -73,7 +73,7 @@ class _Best:
         return self.purchase is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
 
-def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) -> Sized | Infeasible | None:
+def size_all(task: Task, before: Sized | None = None, begun: Loop | None = None) -> Sized | Infeasible | None:
     """The cheapest purchase under which every state can be carried, counted demands on few routes.
 
     None where there is none even if traffic splits freely; Infeasible, limit routes, where only few routes forbid it.
@@ -81,8 +81,8 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
     of some counted demand are listed.
     """
     if counted_pairs(task.problem):
-        return _in_pairs(task, known, begun)
-    sized = size(task, known, begun)
+        return _in_pairs(task, before, begun)
+    sized = size(task, before, begun)
     if sized is None or not task.few.ways:
         return sized
     failing = _failing(task, sized.counts)
@@ -92,13 +92,13 @@ def size_all(task: Task, known: Sequence[Held] = (), begun: Loop | None = None) 
     return _search(task, sized, failing) or too_few(task)
 
 
-def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | Infeasible | None:
+def _in_pairs(task: Task, before: Sized | None, begun: Loop | None) -> Sized | Infeasible | None:
     """The same for demands on two ways: one couple for each by search, then any that are few by the master.
 
     The master counts routes where their number allows it; else the search has what is left of the time.
     """
     until, strict = task.until, replace(task, paired=True)
-    sized = _freely(task, known, begun)
+    sized = _freely(task, before, begun)
     if sized is None:
         return None
     best, alone = _Best(bound=sized.bound_usd * USD), sum(map(len, task.protected.values())) > COUNTABLE
@@ -114,7 +114,7 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
         fixed = replace(strict, ways={**task.ways, **ways}, few=replace(task.few, complete=False))
         fixed = replace(fixed, until=until.extended(LAST_S))
         if task.problem.shared:
-            _offered(fixed, sized.cuts, best)
+            _offered(fixed, sized, best)
         else:
             best.offer(_just(fixed))
         ended = until.timed or until.stop.now
@@ -122,7 +122,7 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
     for tried in (strict, replace(strict, until=until.extended(LAST_S))):
         if best.closed(task.gap) or (best.purchase and (alone or until.over)):
             break
-        found = _offered(tried, sized.cuts, best)
+        found = _offered(tried, sized, best)
         if best.none:
             return too_few_pairs(task)
         ways = found or ways
@@ -133,19 +133,19 @@ def _in_pairs(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | 
     return replace(_sized(task, sized, best, best.purchase), ways=ways)
 
 
-def _freely(task: Task, known: Sequence[Held], begun: Loop | None) -> Sized | None:
+def _freely(task: Task, before: Sized | None, begun: Loop | None) -> Sized | None:
     """The answer with traffic that splits freely, within its share of the limits; one with a bound only if need be."""
     until = task.until
     try:
         with until.stop.saving(1 - FREELY):
-            return size(replace(task, until=until.within(FREELY * until.left_s)), known, begun)
+            return size(replace(task, until=until.within(FREELY * until.left_s)), before, begun)
     except SolverError:
-        return Sized((), {}, inf, task.floor_usd or 0.0, "feasible", until.why, ())
+        return Sized((), {}, inf, task.floor_usd or 0.0, "feasible", until.why, None)
 
 
-def _offered(task: Task, known: Sequence[Held], best: _Best) -> dict[int, Sequence[Way]] | None:
+def _offered(task: Task, before: Sized, best: _Best) -> dict[int, Sequence[Way]] | None:
     """Solve a master that counts routes; what it buys is offered. The ways that carry all on it, where it is better."""
-    loop = start(task, known)
+    loop = begin(task, before)
     if not root(loop):
         best.none = best.purchase is None and task.few.complete
         return None
@@ -192,9 +192,9 @@ def _search(task: Task, sized: Sized, failing: Sequence[int]) -> Sized | None:
     if any(len(ways) > NEAREST for ways in task.few.ways.values()):
         near = replace(task.few, complete=False, nearest=NEAREST)
         until = task.until.within(FIRST * task.until.left_s)
-        _refine(replace(task, few=near, until=until), sized.cuts, failing, best)
+        _refine(replace(task, few=near, until=until), sized, failing, best)
         best.none = False
-    _refine(task, sized.cuts, failing, best)
+    _refine(task, sized, failing, best)
     if best.none:
         return None
     if best.purchase is None:
@@ -204,12 +204,12 @@ def _search(task: Task, sized: Sized, failing: Sequence[int]) -> Sized | None:
     return _sized(task, sized, best, best.purchase)
 
 
-def _refine(task: Task, known: Sequence[Held], failing: Sequence[int], best: _Best) -> None:
+def _refine(task: Task, before: Sized, failing: Sequence[int], best: _Best) -> None:
     """Solve the master with ever more states written out, until an answer of it is carried or nothing can be better."""
-    more = tuple(failing[:WRITTEN])
+    more, known, like = tuple(failing[:WRITTEN]), before.cuts, before.loop
     while not best.closed(task.gap) and more:
         task = replace(task, written=(*task.written, *more))
-        loop = start(task, known)
+        like = loop = start(task, known, like=like)
         best.none = not root(loop)
         values = None if best.none else _of_master(loop, best)
         if values is None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dcplan.design.cuts.loop import Loop, Task
-    from dcplan.design.result import Demand
     from dcplan.model.network import FiberId
 
 RESOLVED_CHOICES = 40
@@ -31,24 +30,29 @@ RESOLVED_FIBERS = 3
 """Fibers for which that is done, in file order."""
 RESOLVED_S = 10.0
 """Longest time for each of them; networks this small take far less [s]."""
-NUDGE = 0.01
-"""Relative growth of a demand by which its marginal cost is found."""
+UNPRICED = Binding("what else binds, and what it is worth", "not known: the search was ended")
+"""What is said where there was no time for the relaxation that tells it."""
 
 
 def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
     """Fibers without a pair to spare, full spectrum, tight sets of sites, and what demands and their limits cost.
 
-    Where the search had to end nothing is priced that takes another solve.
+    Where the search had to end nothing is priced that takes another solve, which is said.
     """
-    loop = cutting.start(task, rounding=False)
-    relaxed = not task.until.over and cutting.root(loop) and not task.until.over
-    spectrum = full_spectrum(task.problem, sized.counts, sized.pairs)
-    found = [*_pairs(task, sized, loop if relaxed else None), *spectrum]
-    found += tight_shores(task.problem, sized.counts, loop if relaxed else None)
-    if relaxed:
-        found += _demands(task, loop)
-        found += limits(task, sized, loop)
-    return tuple(found)
+    loop = _relaxed(task, sized)
+    found = [*_pairs(task, sized, loop), *full_spectrum(task.problem, sized.counts, sized.pairs)]
+    found += tight_shores(task.problem, sized.counts, loop, sized.loop)
+    if loop is None:
+        return (*found, UNPRICED)
+    return (*found, *_demands(loop), *limits(task, sized, loop))
+
+
+def _relaxed(task: Task, sized: Sized) -> Loop | None:
+    """The linear relaxation, which begins from what shaped the answer; none where there is no time for it."""
+    if task.until.over:
+        return None
+    loop = cutting.start(task, sized.cuts, rounding=False, like=sized.loop)
+    return loop if cutting.root(loop) and not task.until.over else None
 
 
 def _pairs(task: Task, sized: Sized, loop: Loop | None) -> Iterator[Binding]:
@@ -118,31 +122,29 @@ def full_spectrum(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberI
             yield Binding(f"{fiber}: the spectrum of its lit pairs is full", worth)
 
 
-def _demands(task: Task, loop: Loop) -> Iterator[Binding]:
+def _demands(loop: Loop) -> Iterator[Binding]:
     """What one more Gb/s of each demand, in all states alike, adds to the cost of the linear relaxation."""
-    for d, demand in enumerate(task.problem.demands):
-        whole = whole_rate(demand, task.problem.states)
-        in_master = demand.protected or loop.check is None or task.problem.priced
-        price = _nudged(task, loop, d, demand, whole) if in_master else _dual(loop, d, demand, whole)
+    problem, asked = loop.task.problem, _asked_in_master(loop)
+    for d, demand in enumerate(problem.demands):
+        paid = sum(loop.linear.duals[row] * part for row, part in asked.get(d, ()))
+        for held in loop.cuts.values():
+            price = loop.linear.duals[held.relaxed] / held.scale
+            for cut in held.cuts:
+                paid += price * cut.distances.get(d, 0.0) * rate(demand, problem.states[cut.state]) * TBPS
+        price = paid / USD / whole_rate(demand, problem.states)
         if price > 1e-6:
             yield Binding(f"demand {demand.id}", f"each further Gb/s costs {money(price)} (relaxation)")
 
 
-def _dual(loop: Loop, d: int, demand: Demand, whole: float) -> float:
-    """Σ dual × distance of the demand over all cuts, each state by its share of the whole rate [US$ per Gb/s]."""
-    problem, total = loop.task.problem, 0.0
-    for held in loop.cuts.values():
-        price = loop.linear.duals[held.relaxed] / held.scale
-        for cut in held.cuts:
-            total += price * cut.distances.get(d, 0.0) * rate(demand, problem.states[cut.state]) / whole
-    return total * TBPS / USD
+def _asked_in_master(loop: Loop) -> dict[int, list[tuple[int, float]]]:
+    """Of demands whose traffic stands in the master: rows, and what of their right side grows with the demand.
 
-
-def _nudged(task: Task, loop: Loop, d: int, demand: Demand, whole: float) -> float:
-    """Cost of the relaxation with a slightly larger demand, less that without, per Gb/s."""
-    more = replace(demand, gbps={state: gbps * (1 + NUDGE) for state, gbps in demand.gbps.items()})
-    demands = tuple(more if i == d else other for i, other in enumerate(task.problem.demands))
-    grown = cutting.start(replace(task, problem=replace(task.problem, demands=demands)), rounding=False)
-    if not cutting.root(grown):
-        return 0.0
-    return (grown.linear.objective - loop.linear.objective) / USD / (whole * NUDGE)
+    One on two ways has its share of 1 to split; if it grows by a part of itself, so does what that row costs.
+    """
+    problem = loop.task.problem
+    names = {row.name: r for r, row in enumerate(loop.program.rows[: loop.base])}
+    found = {d: [(names[f"split{d}"], 1.0)] for d in problem.protected}
+    for row, demands in loop.asked:
+        for d in demands:
+            found.setdefault(d, []).append((row, rate(problem.demands[d], problem.states[0]) * TBPS))
+    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design import cost
 from dcplan.design.cuts.tight import tightest
-from dcplan.design.reasons.binding import full_pairs, full_spectrum
+from dcplan.design.reasons.binding import UNPRICED, full_pairs, full_spectrum
 from dcplan.design.relight import binding as relight
 from dcplan.design.spectrum.place import placement
 from dcplan.model.states import HEALTHY
@@ -51,6 +51,8 @@ def faults(made: Problem, design: Design) -> Iterator[str]:
         yield "what the cost rests on is not said as the bill has it"
     may_be = _relit(made, design, by_state, pairs) if relit else _plain(made, by_state[0], pairs)
     for one in design.binding:
+        if one == UNPRICED:
+            continue
         if not any(re.fullmatch(worth, one.worth) for worth in (*may_be.get(one.what, ()), *_of_demands(made, one))):
             yield f"what binds: it is not so that {one.what}, worth: {one.worth}"
 

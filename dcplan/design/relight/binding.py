@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.formulation import TBPS, USD, whole_slots
 from dcplan.design.nodes import pair_usd, roadms_of
 from dcplan.design.problem import rate, whole_rate
-from dcplan.design.reasons.binding import full_pairs
+from dcplan.design.reasons.binding import UNPRICED, full_pairs
 from dcplan.design.relight.master import separate, start
 from dcplan.design.result import Binding
 from dcplan.design.spectrum.place import used_slots
@@ -33,14 +33,14 @@ ROUNDS = 200
 def what_binds(found: Answer, pairs: Mapping[FiberId, int]) -> tuple[Binding, ...]:
     """Fibers without a pair to spare, full spectrum, shores without a transponder to spare, demands at the margin.
 
-    pairs: lit, by fiber. Where the time limit has passed nothing is priced that takes another solve.
+    pairs: lit, by fiber. Where the search had to end nothing is priced that takes another solve, which is said.
     """
     task = found.task
     master = start(task, [whole_slots(task.problem)] * len(task.problem.states), rounding=False)
     prices = master if _settled(master) else None
     spectrum = full_spectrum(task.problem, [lit.counts for lit in found.lits], pairs)
     listed = [*_pairs(task.problem, pairs, prices), *spectrum, *_shores(found, master)]
-    return (*listed, *(_demands(prices) if prices else ()))
+    return (*listed, *(_demands(prices) if prices else [UNPRICED]))
 
 
 def _settled(master: Master) -> bool:

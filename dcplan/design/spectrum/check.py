@@ -8,6 +8,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.design import existing
+from dcplan.design.tolerance import CLOSE
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from dcplan.model.grid import Band
     from dcplan.model.network import FiberId, Network
     from dcplan.optics.budget import Lightpath, Line
-
-CLOSE = 1e-6
-"""Relative difference that is rounding: plan files keep nine digits."""
 
 
 def wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:

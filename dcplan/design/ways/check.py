@@ -6,6 +6,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.design.problem import rate, whole_rate
+from dcplan.design.tolerance import CLOSE
 from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from dcplan.design.result import Demand, Design, Flow
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath
-
-CLOSE = 1e-6
-"""Relative difference that is rounding: plan files keep nine digits."""
 
 
 def faults(

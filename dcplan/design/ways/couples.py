@@ -17,14 +17,12 @@ from dcplan.design.routing.states import lit_of
 from dcplan.design.solver.solve import Linear
 from dcplan.design.ways.protection import Risk, risk
 from dcplan.errors import SolverError
-from dcplan.model.states import HEALTHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Hop
-    from dcplan.design.result import Design
     from dcplan.design.ways.chains import Way
 
 DUST = 1e-7
@@ -92,19 +90,6 @@ def taken_by(riding: Sequence[Riding]) -> dict[Hop, float]:
         for hop in one.way.hops:
             found[hop] = found.get(hop, 0.0) + one.flow.gbps
     return found
-
-
-def received_gbps(design: Design, state: str) -> dict[str, float]:
-    """What each demand on two ways receives in a state: once per couple of which a way survives [Gb/s]."""
-    protected = {demand.id for demand in design.demands if demand.protected}
-    flows = next(routing.flows for routing in design.routing if routing.state == HEALTHY.name)
-    healthy = [flow for flow in flows if flow.demand in protected]
-    left = {(f.demand, f.lightpaths) for routing in design.routing if routing.state == state for f in routing.flows}
-    received = {flow.demand: 0.0 for flow in healthy}
-    for one, other in zip(healthy[::2], healthy[1::2], strict=True):
-        if (one.demand, one.lightpaths) in left or (other.demand, other.lightpaths) in left:
-            received[one.demand] += one.gbps
-    return received
 
 
 def _solved(

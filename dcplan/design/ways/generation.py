@@ -25,7 +25,7 @@ from dcplan.design.ways.protection import protect
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from dcplan.design.cuts.loop import Held, Task
+    from dcplan.design.cuts.loop import Loop, Task
     from dcplan.design.formulation import Bought
     from dcplan.design.problem import Hop, Problem
     from dcplan.design.solver.program import Program
@@ -54,16 +54,16 @@ def generated(task: Task, wanted: Collection[int]) -> Task:
     ways: Generated = {d: {} for d in wanted}
     add(ways, _couples(graph, wanted, first_prices(task.problem)))
     floor = -inf
-    known: tuple[Held, ...] = ()
+    before: Loop | None = None
     filled = False
     for _ in range(ROUNDS):
-        loop = start(replace(with_ways(task, ways), growing=True), known)
+        known = tuple(before.cuts.values()) if before else ()
+        before = loop = start(replace(with_ways(task, ways), growing=True), known, like=before)
         if not root(loop):
             if filled or not _fill(task, graph, ways):
                 return with_ways(task, ways)
             filled = True
             continue
-        known = tuple(loop.cuts.values())
         relaxed = Relaxed(graph, loop.linear, loop.bought, loop.program)
         bound, cheaper = relaxed.priced(ways)
         floor = max(floor, bound)
