@@ -234,16 +234,19 @@ def _plan(
     from dcplan.api.beginning import begin, options_of
     from dcplan.api.pipeline import planned
     from dcplan.design.engine import design
+    from dcplan.design.limits import now_s
     from dcplan.design.result import Infeasible
 
     tell = progress or (lambda _line: None)
     options = options_of(network, solver, time_limit_s, max_nodes, gap, progress)
+    since_s = now_s()
     begun = begin(network, options)
     if isinstance(begun.traffic, Infeasible):
         return begun.traffic
     jobs, demands, tried = begun.traffic
     tell("design")
-    answer = design(network, begun.lines, begun.lightpaths, demands, begun.states, options)
+    left = replace(options, time_limit_s=max(0.0, options.time_limit_s - (now_s() - since_s)))
+    answer = design(network, begun.lines, begun.lightpaths, demands, begun.states, left)
     if isinstance(answer, Infeasible):
         return answer
     tell("assessment")

@@ -57,6 +57,9 @@ NEVER = (
     "that no failure retunes"
 )
 """Why there is no design where no single state says it."""
+AFTER, AFTER_S = 0.05, 10.0
+"""Share of the time limit, and its most [s], that a search leaves to what follows it beside routing: certificate, what
+binds, the check of it all."""
 REROUTE_SHARE = 0.4
 """Share of time and nodes in which relight first finds what scheme reroute would buy."""
 
@@ -111,8 +114,9 @@ def design(
     """The cheapest network that carries every demand in every state, with its proof; or why there is none.
 
     The limits are for everything; where they are reached before any answer, some seconds more go into making one. A
-    search leaves the time that routing every state takes, as measured on some of them; where it takes longer all the
-    same it is finished, for a plan carries all of its traffic.
+    search leaves the time that routing every state takes, as measured on some of them, and `AFTER` for the rest; where
+    routing takes longer all the same it is finished, for a plan carries all of its traffic, and the check always is.
+    What binds is then left out, which is said.
     Ctrl-C ends the search as a limit does; pressed twice, it raises KeyboardInterrupt.
     SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
     follows (which would be a mistake in dcplan).
@@ -122,9 +126,9 @@ def design(
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
-    if isinstance(result, Infeasible):
-        return result
-    faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
+        if isinstance(result, Infeasible):
+            return result
+        faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
     if faults:
         raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
     return result
@@ -140,11 +144,11 @@ def _searched(
     until: Until,
 ) -> Design | Infeasible:
     made = problem(network, lines, lightpaths, demands, states)
-    task, listed = _task(made, options, until)
+    task, listed = _task(made, options, until.sooner(min(AFTER_S, AFTER * options.time_limit_s)))
     known = structural(made, lightpaths, listed, until)
     if known is not None:
         return known
-    found = _result(task, listed, lightpaths, demands)
+    found = _result(task, listed, lightpaths, demands, until)
     hurried = [made.demands[d].id for d, ways in sorted(listed.items()) if ways.hurried and d in made.shared]
     if isinstance(found, Infeasible) or not hurried:
         return found
@@ -157,7 +161,9 @@ def _result(
     listed: dict[int, Ways],
     lightpaths: Sequence[Lightpath],
     demands: Sequence[Demand],
+    until: Until,
 ) -> Design | Infeasible:
+    """until: what follows the search may take so long."""
     if task.problem.network.policy.scheme == "relight":
         fixed = _without_retuning(task, lightpaths)
         task = counting(task, listed)
@@ -170,12 +176,12 @@ def _result(
         cut_short = capped(task, listed)
         if isinstance(found, Infeasible):
             return replace(found, reason="; ".join((found.reason, *cut_short)))
-        made = relit(found, lightpaths, demands)
+        made = relit(replace(found, task=replace(found.task, until=until)), lightpaths, demands)
         return replace(made, assumptions=(*made.assumptions, *cut_short))
     answer = _answer(task, listed)
     if isinstance(answer, _Nothing):
         return blocked(answer.task) or explain(answer.task, answer.tried)
-    return answer if isinstance(answer, Infeasible) else _design(task.problem.network, lightpaths, demands, answer)
+    return answer if isinstance(answer, Infeasible) else _design(lightpaths, demands, answer, until)
 
 
 def _mixed(
@@ -261,7 +267,7 @@ def possible(
         return False
     try:
         if network.policy.scheme == "relight":
-            return isinstance(_result(task, listed, lightpaths, demands), Design)
+            return isinstance(_result(task, listed, lightpaths, demands, until), Design)
         return isinstance(_answer(task, listed), _Answer)
     except SolverError:
         return None
@@ -355,17 +361,14 @@ def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasi
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
 
 
-def _design(
-    network: Network,
-    lightpaths: Sequence[Lightpath],
-    demands: Sequence[Demand],
-    answer: _Answer,
-) -> Design:
+def _design(lightpaths: Sequence[Lightpath], demands: Sequence[Demand], answer: _Answer, until: Until) -> Design:
     task, made, sized = answer.task, answer.task.problem, answer.sized
+    network = made.network
     wavelengths = wavelengths_of(made, sized.counts)
     lit = lit_fibers(made, answer.channels)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    certificate = certify(*answer.basis)
+    proven, cuts = answer.basis
+    certificate = certify(replace(proven, until=until), cuts)
     certified_usd = certificate.bound_usd if certificate else 0.0
     reason = sized.reason if task.floor_usd is None or sized.reason != "proven" else SOME_WAYS
     known = Known(answer.bound_usd, reason, answer.repairs, certified_usd)
@@ -380,7 +383,7 @@ def _design(
         demands=tuple(demands),
         routing=answer.routing,
         bill=bill,
-        binding=what_binds(task, sized),
+        binding=what_binds(replace(task, until=until), sized),
         assumptions=(*cost.assumptions(network, bill), *answer.capped),
         band=made.band,
         certificate=certificate,

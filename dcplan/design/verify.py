@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,14 @@ from dcplan.model.states import HEALTHY
 from dcplan.optics.ends import settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dcplan.design.result import Demand, Design, Flow
     from dcplan.model.network import FiberId, Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
+
+    Slowest = Callable[[tuple[tuple[float, ...], ...], float], list[float] | None]
 
 
 def verify(
@@ -122,8 +125,10 @@ def _flows(
     asked = {demand.id: demand for demand in demands}
     kept = [flow for flow in routing.get(HEALTHY.name, ()) if flow.demand in asked and asked[flow.demand].protected]
     never = anchored_gbps(design)
+    slowest = cache(slowest_ridden)  # of the many flows of all states most are like others
     for state in states:
-        yield from _sound(paths, state, asked, routing.get(state.name, ()), kept, design.lit_in(state.name), never)
+        flows, lit = routing.get(state.name, ()), design.lit_in(state.name)
+        yield from _sound(paths, state, asked, flows, kept, lit, never, slowest)
 
 
 def _routed(states: Sequence[State], demands: Sequence[Demand], design: Design) -> Iterator[str]:
@@ -153,6 +158,7 @@ def _sound(
     kept: Sequence[Flow],
     design: Design,
     never: Mapping[str, Mapping[float, float]],
+    slowest: Slowest,
 ) -> Iterator[str]:
     """Flows are chains of lit, surviving lightpaths between the ends, in time, and loads fit the capacity.
 
@@ -164,6 +170,7 @@ def _sound(
     for lit in design.wavelengths:
         by_latency = capacity.setdefault(lit.lightpath, {})
         by_latency[lit.latency_ms] = by_latency.get(lit.latency_ms, 0.0) + lit.count * lit.rate_gbps
+    steps = {name: tuple(sorted(by_latency)) for name, by_latency in capacity.items()}
     riding = [flow for flow in kept if all(name in capacity for name in flow.lightpaths)]
     for flow in flows:
         demand = asked.get(flow.demand)
@@ -171,14 +178,14 @@ def _sound(
             yield f"{state.name}: a flow of {flow.demand} is on nothing that is lit"
             continue
         yield from _chained(paths, state, demand, flow)
-        if slowest_ridden([sorted(capacity[name]) for name in flow.lightpaths], flow.latency_ms) is None:
+        if slowest(tuple(steps[name] for name in flow.lightpaths), flow.latency_ms) is None:
             yield f"{state.name}: {way(flow)} takes another time than {flow.latency_ms:g} ms on what is lit"
         if not demand.protected:
             riding.append(flow)
-    yield from _fitting(paths, state, riding, capacity, capacity, "are lit")
+    yield from _fitting(paths, state, riding, capacity, capacity, "are lit", slowest)
     if design.scheme == "relight":
         mine = [flow for flow in riding if not asked[flow.demand].waits]
-        yield from _fitting(paths, state, mine, capacity, never, "are retuned in no failure")
+        yield from _fitting(paths, state, mine, capacity, never, "are retuned in no failure", slowest)
 
 
 def _fitting(
@@ -188,25 +195,29 @@ def _fitting(
     capacity: Mapping[str, Mapping[float, float]],
     usable: Mapping[str, Mapping[float, float]],
     are: str,
+    slowest: Slowest,
 ) -> Iterator[str]:
     """What rides on surviving lightpaths fits the wavelengths, of those that are usable, that are fast enough."""
-    load: dict[tuple[str, float], float] = {}
+    load: dict[str, dict[float, float]] = {}
+    steps = {name: tuple(sorted(by_latency)) for name, by_latency in capacity.items()}
+    standing = {name for name in capacity if not state.breaks(paths[name].route)}
     for flow in riding:
-        lit_on = [sorted(capacity[name]) for name in flow.lightpaths]
-        ridden = slowest_ridden(lit_on, flow.latency_ms) or [steps[-1] for steps in lit_on]
+        lit_on = tuple(steps[name] for name in flow.lightpaths)
+        ridden = slowest(lit_on, flow.latency_ms) or [mine[-1] for mine in lit_on]
         for name, latency_ms in zip(flow.lightpaths, ridden, strict=True):
-            if not state.breaks(paths[name].route):
-                load[name, latency_ms] = load.get((name, latency_ms), 0.0) + flow.gbps
+            if name in standing:
+                mine = load.setdefault(name, {})
+                mine[latency_ms] = mine.get(latency_ms, 0.0) + flow.gbps
     slack = CLOSE * max(1.0, sum(flow.gbps for flow in riding))
-    for name, latency_ms in load:
-        gbps = sum(each for (other, ms), each in load.items() if other == name and ms <= latency_ms)
+    for name, latency_ms in ((name, ms) for name, mine in load.items() for ms in mine):
+        gbps = sum(each for ms, each in load[name].items() if ms <= latency_ms)
         lit_gbps = sum(each for ms, each in usable.get(name, {}).items() if ms <= latency_ms)
         if gbps > lit_gbps * (1 + CLOSE) + slack:
             within = "" if latency_ms == max(capacity[name]) else f" within {latency_ms:g} ms"
             yield f"{state.name}: {name} carries {gbps:g} Gb/s{within}, {lit_gbps:g} {are}"
 
 
-def slowest_ridden(lit: Sequence[Sequence[float]], total_ms: float) -> list[float] | None:
+def slowest_ridden(lit: tuple[tuple[float, ...], ...], total_ms: float) -> list[float] | None:
     """Of each lightpath of a flow, the slowest lit latency that it may ride on if all add up to the total [ms].
 
     None where no latencies add up to it. Where several sums are the same, each lightpath has the slowest of all of

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from dcplan.design import cost
 from dcplan.design.engine import Options, design
+from dcplan.design.reasons.binding import UNPRICED
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.verify import verify
 from dcplan.errors import SolverError
@@ -184,6 +185,8 @@ def test_stopped_early_is_feasible_not_optimal():
     assert found.proof.bound_usd <= whole.cost_usd
     assert any("each further Gb/s costs" in one.worth for one in whole.binding)
     assert not any("each further Gb/s costs" in one.worth for one in found.binding)  # that takes another solve
+    assert UNPRICED in found.binding
+    assert UNPRICED not in whole.binding
 
 
 def round_the_triangle(pairs):

@@ -31,6 +31,11 @@ LISTED = 10
 """Demands of which it is worked out, in file order."""
 
 
+def limited(task: Task) -> list[int]:
+    """The demands whose latency limit had to be watched."""
+    return [d for d in sorted(task.ways) if task.problem.demands[d].max_latency_ms is not None]
+
+
 def limits(task: Task, sized: Sized, loop: Loop) -> Iterator[Binding]:
     """Of each demand whose latency limit had to be watched: what one more millisecond saves.
 
@@ -38,8 +43,7 @@ def limits(task: Task, sized: Sized, loop: Loop) -> Iterator[Binding]:
     saves nothing are listed together.
     """
     idle: dict[str, list[str]] = {}
-    held = [d for d in sorted(task.ways) if task.problem.demands[d].max_latency_ms is not None]
-    for d in held[:LISTED]:
+    for d in limited(task)[:LISTED]:
         if task.until.over:
             break
         demand = task.problem.demands[d]
@@ -81,7 +85,7 @@ def _sized_anew(relaxed: Task, sized: Sized) -> float | None:
 
 
 def _by_relaxation(relaxed: Task, loop: Loop) -> float | None:
-    found = cutting.start(relaxed, rounding=False)
+    found = cutting.start(relaxed, rounding=False, like=loop)
     if not cutting.root(found) or relaxed.until.over:
         return None
     return (loop.linear.objective - found.linear.objective) / USD
