@@ -48,7 +48,7 @@ def what_binds(task: Task, sized: Sized) -> tuple[Binding, ...]:
 
 
 def _relaxed(task: Task, sized: Sized) -> Loop | None:
-    """The linear relaxation, which begins from what shaped the answer; none where there is no time for it.
+    """The linear relaxation, whose duals are prices; none where there is no time for it.
 
     Where a network has too many cuts to list it is that of all that the search found: to look further takes minutes and
     raises it by little (0.02 % on 100 sites). Unless limits are relaxed, whose worth is the difference of two of them.
@@ -57,7 +57,7 @@ def _relaxed(task: Task, sized: Sized) -> Loop | None:
         return None
     found = sized.loop
     if found is None or found.shore_cuts.complete or limited(task):
-        loop = cutting.start(task, sized.cuts, rounding=False, like=found)
+        loop = cutting.start(task, rounding=False, like=found)
         settled = cutting.root(loop)
     else:
         loop = cutting.start(task, tuple(found.held.values()), rounding=False, like=found)
