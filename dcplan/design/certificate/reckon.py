@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dcplan.design.certificate.book import distances, need_gbps, row_of
@@ -44,14 +44,15 @@ def reckon(book: Book, said: Certificate) -> Certificate:
     _once(said)
     terms = tuple(_term(book, term, counted) for term in said.terms)
     by_name = {row.name: row for row in book.program.rows}
-    rows = tuple(_own_row(book, own, by_name.get(own.name), counted) for own in said.rows)
+    words = Words(book.problem, book.ways)
+    rows = tuple(_own_row(words, own, by_name.get(own.name), counted) for own in said.rows)
     left, columns = [], []
     for i, column in enumerate(book.program.columns):
         total = math.fsum(counted.get(i, ()))
         over = column.cost / USD - total
         left.append(over * (column.lower if over >= 0 else column.upper) if over else 0.0)
         if i in counted:
-            columns.append(_listed(book, column, total))
+            columns.append(_listed(words, column, total))
     bound_usd = math.fsum([*(term.usd for term in terms), *(row.usd for row in rows), *left])
     return Certificate(bound_usd, terms, rows, tuple(columns), said.held)
 
@@ -65,14 +66,14 @@ def _term(book: Book, term: Term, counted: dict[int, list[float]]) -> Term:
     return replace(term, cuts=cuts, right=right, usd=term.multiplier_usd * right)
 
 
-def _own_row(book: Book, own: OwnRow, row: Row | None, counted: dict[int, list[float]]) -> OwnRow:
+def _own_row(words: Words, own: OwnRow, row: Row | None, counted: dict[int, list[float]]) -> OwnRow:
     if row is None:
         raise Flawed(f"there is no row {own.name}")
     right = row.lower if own.multiplier_usd > 0 else row.upper
     if not math.isfinite(right):
         raise Flawed(f"row {own.name} with a multiplier of the wrong sign")
     _count(counted, row.terms, own.multiplier_usd)
-    about, usd = Words(book.problem, book.ways).row(own.name), own.multiplier_usd * right
+    about, usd = words.row(own.name), own.multiplier_usd * right
     return replace(own, right=float(right), usd=usd + 0.0, about=about)
 
 
@@ -90,15 +91,14 @@ def _count(counted: dict[int, list[float]], left: Mapping[int, float], multiplie
         counted.setdefault(column, []).append(value * multiplier_usd)
 
 
-def _listed(book: Book, column: Column, counted_usd: float) -> Counted:
+def _listed(words: Words, column: Column, counted_usd: float) -> Counted:
     """A column with its price; where price and count are the same but for rounding, that counts as nothing here."""
     price_usd = column.cost / USD
     left = price_usd - counted_usd
     if abs(left) <= NOTHING * max(abs(price_usd), abs(counted_usd)):
         left = 0.0
     bought = 0.0 if left == 0 else float(column.lower if left > 0 else column.upper)
-    what = Words(book.problem, book.ways).column(column.name)
-    return Counted(column.name, what, price_usd, counted_usd, bought, left * bought)
+    return Counted(column.name, words.column(column.name), price_usd, counted_usd, bought, left * bought)
 
 
 def _worked_out(book: Book, cut: StateCut) -> StateCut:
@@ -114,7 +114,7 @@ def _worked_out(book: Book, cut: StateCut) -> StateCut:
 
 def differences(said: Certificate, anew: Certificate) -> Iterator[str]:
     """Where two certificates are not the same but for the rounding of a plan file."""
-    one, other = (dict(_leaves(asdict(each), "certificate")) for each in (said, anew))
+    one, other = (dict(_leaves(each, "certificate")) for each in (said, anew))
     for where in (*one, *(key for key in other if key not in one)):
         mine, its = one.get(where), other.get(where)
         if isinstance(mine, float | int) and isinstance(its, float | int):
@@ -125,7 +125,10 @@ def differences(said: Certificate, anew: Certificate) -> Iterator[str]:
 
 
 def _leaves(whole: Any, where: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(whole, dict | tuple | list) and whole:
+    if is_dataclass(whole):
+        for each in fields(whole):
+            yield from _leaves(getattr(whole, each.name), f"{where}.{each.name}")
+    elif isinstance(whole, dict | tuple | list) and whole:
         for key, part in whole.items() if isinstance(whole, dict) else enumerate(whole):
             yield from _leaves(part, f"{where}.{key}")
     else:
