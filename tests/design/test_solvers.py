@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 
 import pytest
 
@@ -260,31 +261,33 @@ def test_no_solver_prints_anything():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def topologies():
-    """Four sites with parallel routes, and five in a narrow band; fibers break, sites too."""
-    ring = {"ab": ("a", "b", 80, 4), "bc": ("b", "c", 90, 4), "cd": ("c", "d", 60, 4), "da": ("d", "a", 75, 4)}
-    yield (
-        factory.network(["a", "b", "c", "d"], ring | {"bd": ("b", "d", 95, 2)}, policy={"survive": ["any-fiber"]}),
+RING = {"ab": ("a", "b", 80, 4), "bc": ("b", "c", 90, 4), "cd": ("c", "d", 60, 4), "da": ("d", "a", 75, 4)}
+STAR = RING | {"ae": ("a", "e", 70, 2), "ce": ("c", "e", 85, 3)}
+NARROW = {"band_start_thz": 191.3, "band_end_thz": 191.9}
+NETWORKS = {
+    "four sites": (
+        factory.network("abcd", RING | {"bd": ("b", "d", 95, 2)}, {"survive": ["any-fiber"]}),
         [("a", "c", 1500), ("b", "d", 900), ("a", "b", 300)],
-    )
-    star = ring | {"ae": ("a", "e", 70, 2), "ce": ("c", "e", 85, 3)}
-    yield (
-        factory.network(
-            ["a", "b", "c", "d", "e"],
-            star,
-            policy={"survive": ["any-fiber", "any-site"], "routes": 2},
-            gear={"band_start_thz": 191.3, "band_end_thz": 191.9},
-        ),
+    ),
+    "five sites": (
+        factory.network("abcde", STAR, {"survive": ["any-fiber", "any-site"], "routes": 2}, NARROW),
         [("a", "c", 1100), ("e", "b", 700), ("d", "c", 450)],
-    )
+    ),
+}
+"""Four sites with parallel routes, and five in a narrow band; fibers break, sites too."""
 
 
-@pytest.mark.parametrize(("net", "asked"), list(topologies()), ids=["four sites", "five sites"])
-def test_every_solver_designs_the_same_network(solver, net, asked):
+@cache
+def designed(name, solver):
+    net, asked = NETWORKS[name]
     demands = [factory.demand(net, f"{a}-{b}", a, b, gbps) for a, b, gbps in asked]
-    lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
-    theirs = design(net, lines, paths, demands, states, Options(solver=solver, gap=1e-6))
-    ours = design(net, lines, paths, demands, states, Options(gap=1e-6))
+    options = Options(solver=solver, gap=1e-6)
+    return design(net, factory.lines(net), factory.lightpaths(net), demands, promised_states(net), options)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_solver_designs_the_same_network(solver, name):
+    theirs, ours = designed(name, solver), designed(name, "highs")
     assert theirs.proof.status == ours.proof.status == "optimal"
     assert theirs.cost_usd == pytest.approx(ours.cost_usd, rel=1e-6)
     assert theirs.proof.bound_usd == pytest.approx(ours.proof.bound_usd, rel=2e-6)
