@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+gc.set_threshold(100_000)  # as in the program: else a twentieth of the time goes into looking for garbage
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("wide", deadline=None)
