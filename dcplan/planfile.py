@@ -138,6 +138,8 @@ class Earlier:
     plans: tuple[PlanRow, ...]
     existing: Existing | None
     """What it found lit."""
+    lightpaths: tuple[Lightpath, ...]
+    """With its own ROADMs."""
     collectives: tuple[JobCollective, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     hollow: HollowCore | None = None

@@ -153,6 +153,10 @@ def test_a_plan_in_periods_verifies_and_a_changed_one_does_not(made):
     assert "not those of the topology" in faults(periods=(first, last))
     lied = replace(second, earlier=replace(second.earlier, existing=first.earlier.existing))
     assert "what it finds lit is not what the period before lit" in faults(periods=(first, lied, last))
+    path, *others = first.earlier.lightpaths
+    longer = replace(first.earlier, lightpaths=(replace(path, length_km=path.length_km + 1), *others))
+    said = faults(periods=(replace(first, earlier=longer), second, last))
+    assert "now: the link budgets of the plan are not what the topology gives" in said
     assert "the periods of the plan" in " ".join(api.verify(net, replace(plan, growth=None)))
 
 

@@ -326,8 +326,8 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     return found
 
 
-def _verify(network: Network, made: Plan, *, last: bool = True) -> tuple[str, ...]:
-    """What does not hold of a plan without periods; last: its link budgets are with the ROADMs of this very design."""
+def _verify(network: Network, made: Plan) -> tuple[str, ...]:
+    """What does not hold of a plan without periods."""
     from dcplan.api.assemble import assumptions_of, circuits_of, fibers_of, sites_of, states_of
     from dcplan.api.inherit import having
     from dcplan.api.pipeline import assessed
@@ -361,7 +361,7 @@ def _verify(network: Network, made: Plan, *, last: bool = True) -> tuple[str, ..
     if isinstance(traffic, Infeasible):
         return (traffic.reason,)
     jobs, demands = traffic
-    told = in_plan(lit.network, lit.lightpaths, made.design, whole_in(made.lightpaths)) if last else made.lightpaths
+    told = in_plan(lit.network, lit.lightpaths, made.design, whole_in(made.lightpaths))
     compared: list[tuple[str, object, object]] = [
         ("name and description", (network.topology.name, network.topology.description), (made.name, made.description)),
         ("sites", sites_of(network), made.sites),

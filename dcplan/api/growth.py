@@ -7,7 +7,6 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.api.inherit import existing_of, having
-from dcplan.api.written import whole_in
 from dcplan.design.collective.choice import kinds_in
 from dcplan.design.result import Infeasible
 from dcplan.design.tolerance import CLOSE
@@ -16,17 +15,12 @@ from dcplan.planfile import Earlier, Growth, PeriodCost, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol
 
     from dcplan.model.network import Network
     from dcplan.model.period import Period
-    from dcplan.optics.budget import Lightpath
 
-    class Check(Protocol):
-        """A check of the plan of one period."""
-
-        def __call__(self, network: Network, made: Plan, /, *, last: bool) -> tuple[str, ...]:
-            """What does not hold of it; last: there is no period after it."""
+    Check = Callable[[Network, Plan], tuple[str, ...]]
+    """What does not hold of the plan of one period."""
 
 
 def years_of(network: Network) -> tuple[float, ...]:
@@ -88,16 +82,7 @@ def grow(
         at_once_usd=at_once,
         at_once_status=status,
     )
-    return replace(plans[-1], growth=growth, lightpaths=_whole_in_any(plans))
-
-
-def _whole_in_any(plans: Sequence[Plan]) -> tuple[Lightpath, ...]:
-    """The lightpaths of the last plan, those whole that are so in any of them."""
-    found = {path.id: path for path in plans[-1].lightpaths}
-    for made in reversed(plans):
-        some = whole_in(made.lightpaths) - whole_in(tuple(found.values()))
-        found |= {path.id: path for path in made.lightpaths if path.id in some}
-    return tuple(found.values())
+    return replace(plans[-1], growth=growth)
 
 
 def _with_collectives(network: Network, made: Plan) -> Network:
@@ -130,6 +115,7 @@ def _costs(network: Network, plans: Sequence[Plan], bounds: Sequence[float | Non
                 made.assessment,
                 made.plans,
                 made.existing,
+                made.lightpaths,
                 made.collectives,
                 made.assumptions,
                 made.hollow,
@@ -203,7 +189,7 @@ def faults(network: Network, made: Plan, check: Check) -> Iterator[str]:
         if before is not None and mine.existing != here.topology.existing:
             yield f"{period.name}: what it finds lit is not what the period before lit"
             return
-        yield from (f"{period.name}: {fault}" for fault in check(here, mine, last=stated.earlier is None))
+        yield from (f"{period.name}: {fault}" for fault in check(here, mine))
         design, before = mine.design, mine
         said = (stated.after_years, stated.years, stated.demand_percent, stated.price_percent)
         if not all(map(_close, said, (period.after_years, years, period.demand_percent, period.price_percent))):
@@ -241,6 +227,7 @@ def of_period(made: Plan, name: str) -> Plan:
         assessment=earlier.assessment,
         plans=earlier.plans,
         existing=earlier.existing,
+        lightpaths=earlier.lightpaths,
         collectives=earlier.collectives,
         assumptions=earlier.assumptions,
         hollow=earlier.hollow,
