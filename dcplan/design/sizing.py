@@ -45,7 +45,8 @@ MISSES = 6
 NEAR = 0.1
 """Gap from which neighbourhoods are looked at where there is a single state: its first answers are rough."""
 MORE_SITES = 2
-"""By so many its neighbourhoods grow each time that all is missed."""
+MOST_SITES = 14
+"""By so many its neighbourhoods grow each time that they lead to no more, and how far: a wider one takes long."""
 LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
@@ -133,6 +134,7 @@ def _search(loop: Loop) -> _Best | None:
     half = task.gap / 2
     gap = max(LOOSE_GAP, half)
     spared_s = min(LAST_S, SPARED * task.until.left_s)
+    short = loop.quick and not loop.traffic.columns  # what the master buys falls short for long, however easily
     rounds = 0
     while not best.closed(task.gap):
         until = loop.task.until.sooner(spared_s) if best.values is None else loop.task.until
@@ -155,7 +157,7 @@ def _search(loop: Loop) -> _Best | None:
         if not broken and gap <= half:
             best.reason = solved.reason
             break
-        if solved.nodes * len(loop.program.columns) <= EASY:
+        if solved.nodes * len(loop.program.columns) <= EASY and not short:
             gap = half
         elif best.values is not None:
             gap = max(half, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4)) if broken else half
@@ -189,21 +191,30 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
 def _improve(loop: Loop, best: _Best) -> None:
     """Look in neighbourhoods of the best answer for better ones, where a network has too many cuts to list.
 
-    Of a single state where its traffic is too much to be written out, once the answer is near the bound.
+    Of a single state where its traffic is too much to be written out, in wider and wider ones.
     """
-    missed = 0
     if loop.traffic.columns or (loop.shore_cuts.complete and not loop.quick):
         return
+    _look_near(loop, best)
+    while loop.quick and best.sites < MOST_SITES and not _settled(loop, best):
+        best.sites += MORE_SITES
+        _look_near(loop, best)
+
+
+def _look_near(loop: Loop, best: _Best) -> None:
+    missed = 0
     for _ in range(TRIES):
-        far = loop.quick and relative_gap(best.cost, best.bound) > NEAR
-        if best.values is None or far or best.closed(loop.task.gap) or loop.task.until.over:
+        if missed == MISSES or _settled(loop, best):
             break
-        found = improved(loop, best.values, best.sites)
+        found = improved(loop, best.values or (), best.sites)
         missed = missed + 1 if found is None else 0
         _offer(loop, best, found)
-        if missed == MISSES:
-            best.sites += MORE_SITES if loop.quick else 0
-            break
+
+
+def _settled(loop: Loop, best: _Best) -> bool:
+    """Neighbourhoods of the best answer are of no use, or not yet."""
+    far = loop.quick and relative_gap(best.cost, best.bound) > NEAR
+    return best.values is None or far or best.closed(loop.task.gap) or loop.task.until.over
 
 
 def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
