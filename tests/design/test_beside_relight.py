@@ -177,6 +177,8 @@ def test_the_check_notices_every_change():
     found, given_ = planned(net), parts(net)
     assert isinstance(found, Design)
     assert verify(net, *given_, found) == ()
+    assert found.certificate is None
+    assert "its inequalities would count one way only of d1" in found.assumptions[-1]
     for change, word in spoiled(found):
         said = verify(net, *given_, replace(found, **change))
         assert any(word in line for line in said), (change, word, said)

@@ -34,7 +34,9 @@ def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Dema
     pairs = {one.fiber: one.pairs for one in lit}
     wavelengths = wavelengths_of(made, lits[0].counts)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    certificate = None if any(demand.protected for demand in demands) else certify(found.master)
+    two_ways = ", ".join(demand.id for demand in demands if demand.protected)
+    certificate = None if two_ways else certify(found.master)
+    why = (f"no certificate: its inequalities would count one way only of {two_ways}",) if two_ways else ()
     known = Known(found.bound_usd, found.reason, found.repairs, certificate.bound_usd if certificate else 0.0)
     ever = [one for state in lits for one in wavelengths_of(made, state.counts)]
     network = with_roadms(made.network, by_id, ever)
@@ -49,7 +51,7 @@ def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Dema
         routing=found.routing,
         bill=bill,
         binding=what_binds(found, pairs),
-        assumptions=cost.assumptions(made.network, bill),
+        assumptions=(*cost.assumptions(made.network, bill), *why),
         band=made.band,
         owned=found.owned,
         certificate=certificate,
