@@ -234,7 +234,7 @@ def _plan(
     from dcplan.api.beginning import begin, options_of
     from dcplan.api.pipeline import planned
     from dcplan.design.engine import design
-    from dcplan.design.limits import now_s
+    from dcplan.design.limits import FINISHING, Stop, interruptible, now_s
     from dcplan.design.result import Infeasible
 
     tell = progress or (lambda _line: None)
@@ -249,7 +249,6 @@ def _plan(
     answer = design(network, begun.lines, begun.lightpaths, demands, begun.states, left)
     if isinstance(answer, Infeasible):
         return answer
-    tell("assessment")
     stated = {
         "solver": answer.proof.solver,
         "time_limit_s": "none" if isinf(options.time_limit_s) else f"{options.time_limit_s:g}",
@@ -259,7 +258,9 @@ def _plan(
         "survive": ", ".join(network.policy.survive),
     }
     light = optical.as_designed(network, begun.lightpaths, answer)
-    return planned(network, stated, light, answer, begun.states, jobs, tried, begun.searched)
+    with interruptible(Stop(), tell, FINISHING):
+        tell("assessment")
+        return planned(network, stated, light, answer, begun.states, jobs, tried, begun.searched)
 
 
 def open_plan(path: Path) -> Plan:

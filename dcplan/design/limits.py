@@ -117,9 +117,13 @@ class Limits:
         return min(both, default=None)
 
 
+SEARCHING = "stopping with the best design so far"
+FINISHING = "the design is made, and its plan will be in a moment"
+
+
 @contextmanager
-def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
-    """While it lasts, Ctrl-C asks the search to stop, and says so; pressed again, it raises KeyboardInterrupt as ever.
+def interruptible(stop: Stop, say: Callable[[str], None], words: str = SEARCHING) -> Iterator[None]:
+    """While it lasts, Ctrl-C asks to stop, which is said in these words; again, it raises KeyboardInterrupt as ever.
 
     Only in the main thread, and only where nobody else handles the signal; else nothing is changed.
     """
@@ -131,7 +135,7 @@ def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
     def ask(_number: int, _frame: FrameType | None) -> None:
         stop.asked = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        say("stopping with the best design so far; Ctrl-C again gives up")
+        say(f"{words}; Ctrl-C again gives up")
 
     signal.signal(signal.SIGINT, ask)
     try:

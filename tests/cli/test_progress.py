@@ -15,6 +15,7 @@ import pytest
 from dcplan import api
 from dcplan.cli import progress as shown
 from dcplan.cli.progress import CLEAR, fitting
+from dcplan.planfile import Plan
 
 pty = pytest.importorskip("pty")
 
@@ -137,3 +138,21 @@ def test_ctrl_c_twice_gives_up(tmp_path: Path) -> None:
     assert code == 130
     assert "Traceback" not in seen
     assert not plan.exists()
+
+
+def test_ctrl_c_after_the_design_loses_no_plan() -> None:
+    said: list[str] = []
+
+    def tell(line: str) -> None:
+        said.append(line)
+        if line == "assessment":
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        made = api.plan(api.load(Path(__file__).parents[2] / "topologies" / "two-campus.yaml"), progress=tell)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert isinstance(made, Plan)
+    assert made.design.proof.status == "optimal"
+    assert said[-1] == "the design is made, and its plan will be in a moment; Ctrl-C again gives up"
