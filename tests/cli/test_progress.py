@@ -18,6 +18,7 @@ from dcplan.cli.progress import CLEAR, fitting
 from dcplan.planfile import Plan
 
 pty = pytest.importorskip("pty")
+pytestmark = pytest.mark.usefixtures("interrupts")
 
 
 @pytest.mark.parametrize(
@@ -148,11 +149,7 @@ def test_ctrl_c_after_the_design_loses_no_plan() -> None:
         if line == "assessment":
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        made = api.plan(api.load(Path(__file__).parents[2] / "topologies" / "two-campus.yaml"), progress=tell)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    made = api.plan(api.load(Path(__file__).parents[2] / "topologies" / "two-campus.yaml"), progress=tell)
     assert isinstance(made, Plan)
     assert made.design.proof.status == "optimal"
     assert said[-1] == "the design is made, and its plan will be in a moment; Ctrl-C again gives up"

@@ -65,6 +65,7 @@ def test_the_first_in_order_to_fail_is_raised_and_nothing_more_is_begun():
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="interrupts are sent to a thread")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_all_lanes():
     begun = []
 
@@ -74,12 +75,8 @@ def test_an_interrupt_ends_all_lanes():
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.02)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where tests run in the background
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            side_by_side(work, range(400), 2)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(work, range(400), 2)
     assert len(begun) < 400
 
 

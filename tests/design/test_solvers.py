@@ -156,6 +156,7 @@ def test_stopped_while_it_solves():
     assert not Until(stop=stop).extended(10).over
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_interrupt_in_a_solve_is_not_lost_in_it():
     """HiGHS swallows what is raised where it calls back: the interrupt is held until it has ended."""
     threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -168,6 +169,7 @@ def test_interrupt_in_a_solve_is_not_lost_in_it():
         assert stop.asked
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_first_interrupt_asks_the_second_insists():
     stop, said = Stop(), []
     with interruptible(stop, said.append):
