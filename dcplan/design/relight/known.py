@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from math import ceil, inf
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from dcplan.design.cuts.loop import Task
-    from dcplan.design.few.routes import Lit, pick
     from dcplan.design.limits import Until
     from dcplan.design.routing.check import StateCheck
     from dcplan.design.solver.program import Column
@@ -136,15 +136,20 @@ def enlarged(
     failed: list[int] = []
     bought = tuple(proposed)
     counts: dict[int, tuple[int, ...]] = {}
-    for k in [*first, *(k for k in range(states(found)) if k not in first)]:
+    todo = deque([*first, *(k for k in range(states(found)) if k not in first)])
+    while todo:
+        k = todo.popleft()
         lit = _carried(found, k, bought, values, until)
         if lit is None:
-            failed.append(k)
+            if k not in counts:
+                failed.append(k)
             more = found.program(k).grown(bought, until)
             if more is None or found.price(more) >= found.cost:
                 return failed
-            bought = more
+            bought, before = more, found.roadms(bought)
             lit = _carried(found, k, bought, values, until)
+            if (roadms := found.roadms(bought)) != before:  # between more of them a mode may not close
+                todo += [other for other, lights in counts.items() if not _close(found, lights, roadms)]
         if lit is None:
             return failed
         counts[k] = lit
@@ -179,7 +184,11 @@ def within(found: Search, state: int, lit: Sequence[int], bought: Sequence[float
     """Wavelengths of a state take no more transponders, modules, lit pairs and ROADMs than are bought, and close so."""
     if any(need > value + WHOLE for need, value in zip(_needed(found, state, lit), bought, strict=True)):
         return False
-    roadms = found.roadms(bought)
+    return _close(found, lit, found.roadms(bought))
+
+
+def _close(found: Search, lit: Sequence[int], roadms: frozenset[SiteId]) -> bool:
+    """Wavelengths of a state close where ROADMs stand at these sites."""
     return all(close_at(found.task.problem, j, roadms) for j, count in enumerate(lit) if count)
 
 
@@ -250,22 +259,14 @@ def warm(found: Search) -> list[float] | None:
 
 def rescue(found: Search) -> None:
     """When time is up without an answer: what the relaxation buys, rounded up, enlarged state by state."""
-    until = found.until.extended(LAST_S)
     first = len(found.columns) - len(found.master.bought.nodes.roadms)  # a ROADM is added where a state needs it
-    bought: tuple[float, ...] | None = tuple(
+    bought = tuple(
         float(min(column.upper, ceil(value - WHOLE))) if at < first else float(int(value + WHOLE))
         for at, (column, value) in enumerate(zip(found.columns, found.relaxed, strict=True))
     )
-    counts = []
-    for k in range(states(found)):
-        bought = None if bought is None or until.over else found.program(k).grown(bought, until)
-        lit = None if bought is None else found.program(k).carried(bought, until)
-        if bought is None or lit is None:
-            raise NothingYetError(
-                "time ran out before any design was found: allow more time (policy.solver.time_limit_s)"
-            )
-        counts.append(lit)
-    offer(found, bought or (), tuple(counts))
+    enlarged(found, bought, (), (), found.until.extended(LAST_S))
+    if found.bought is None:
+        raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
 
 
 def states(found: Search) -> int:
