@@ -60,6 +60,16 @@ def test_ways_are_listed_although_time_has_passed():
     assert every.until.over
 
 
+def test_some_bound_there_is_although_time_has_passed():
+    net, demands = ring()
+    task = task_of(net, demands)
+    slots = [whole_slots(task.problem)] * len(task.problem.states)
+    best = search.search(task, slots)
+    late = search.search(replace(task, until=Until(now_s() - 1.0)), slots, bound=True)
+    assert late.cost_usd == inf
+    assert best.cost_usd / 2 < late.bound_usd <= best.cost_usd * (1 + 1e-6)
+
+
 def test_what_is_not_retuned_is_the_answer_where_nothing_better_is_found(monkeypatch):
     """Channels that find no place ask for another search, and time is up before that has an answer."""
     net, demands = ring()

@@ -115,8 +115,7 @@ def separate(master: Master, values: Sequence[float], bound: float) -> tuple[int
     Where neither is any, parts of wavelengths carry every state. bound: of the cost [thousand US$].
     """
     pool = master.pool
-    added = pool.offer(master.shores.owned(values, master.bought, LOOKED_AT), values)
-    added += pool.offer(master.shores.pairs(values, master.bought, LOOKED_AT), values)
+    added = between_shores(master, values)
     little = max(LEAST_USD, SHORT * bound)
     bought = [values[i] for i in master.bought.useful]
     further: list[Wanted] = []
@@ -128,6 +127,12 @@ def separate(master: Master, values: Sequence[float], bound: float) -> tuple[int
             further.append(wanted)
             added += pool.offer([wanted], values, 0.0)
     return added + sum(_written(master, k, values) for k in master.states), further
+
+
+def between_shores(master: Master, values: Sequence[float]) -> int:
+    """Add what sets of sites ask of transponders and pairs and values break, in any state; how much that is."""
+    added = master.pool.offer(master.shores.owned(values, master.bought, LOOKED_AT), values)
+    return added + master.pool.offer(master.shores.pairs(values, master.bought, LOOKED_AT), values)
 
 
 def _leased(master: Master, asked: Asked) -> bool:

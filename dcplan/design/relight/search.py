@@ -24,7 +24,7 @@ from dcplan.design.relight.known import (
     warm,
     within,
 )
-from dcplan.design.relight.master import Master, again, separate, start, write
+from dcplan.design.relight.master import Master, again, between_shores, separate, start, write
 from dcplan.design.sizing import EASY, LOOSE_GAP
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.solve import relative_gap
@@ -42,6 +42,8 @@ ROOT_ROUNDS = 200
 STALL = 0.005
 STALLED = 3
 """The relaxation is left when it rose by less than this share in so many rounds in a row: whole purchases tell more."""
+HURRIED = 64
+"""Inequalities with which the relaxation is left when time is up: some bound there must be."""
 WRITTEN_AT_ONCE = 4
 """States that are written into the master in a round; others may need no place then."""
 ENLARGED_EVERY = 8
@@ -186,8 +188,12 @@ def _root(found: Search) -> bool:
         best = max(best, linear.objective)
         found.bound = max(found.bound, linear.objective)
         found.relaxed = tuple(linear.values[i] for i in master.bought.columns)
-        if found.until.hurried or stalled == STALLED:
+        if stalled == STALLED:
             break
+        if found.until.hurried:
+            if len(master.pool.kept) >= HURRIED or not between_shores(master, linear.values):
+                break
+            continue
         added, further = separate(master, linear.values, found.bound)
         found.settled = not further
         if not added:
