@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.formulation import USD
+from dcplan.design.limits import Until, now_s
 from dcplan.design.relight.known import (
     LAST_S,
     NothingYetError,
@@ -42,8 +43,8 @@ ROOT_ROUNDS = 200
 STALL = 0.005
 STALLED = 3
 """The relaxation is left when it rose by less than this share in so many rounds in a row: whole purchases tell more."""
-HURRIED = 64
-"""Inequalities with which the relaxation is left when time is up: some bound there must be."""
+LATE_S = 0.3
+"""Time for some bound where the limit has passed, after which no further inequalities are looked for [s]."""
 WRITTEN_AT_ONCE = 4
 """States that are written into the master in a round; others may need no place then."""
 ENLARGED_EVERY = 8
@@ -176,6 +177,7 @@ def as_found(found: Search) -> Found:
 def _root(found: Search) -> bool:
     """Inequalities until the relaxation breaks none or gains no more; False where it is infeasible."""
     master, best, stalled = found.master, -inf, 0
+    late: Until | None = None
     linear = master.pool.linear
     found.settled = False
     for _ in range(ROOT_ROUNDS):
@@ -191,7 +193,8 @@ def _root(found: Search) -> bool:
         if stalled == STALLED:
             break
         if found.until.hurried:
-            if len(master.pool.kept) >= HURRIED or not between_shores(master, linear.values):
+            late = late or Until(now_s() + LATE_S)
+            if late.over or not between_shores(master, linear.values):
                 break
             continue
         added, further = separate(master, linear.values, found.bound)
