@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.cuts.loop import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
+from dcplan.design.local_branching import STEPS, stepped
 from dcplan.design.neighbourhood import SITES, improved
 from dcplan.design.routing.check import UncheckedError
 from dcplan.design.routing.reserve import with_routing
@@ -47,6 +48,12 @@ NEAR = 0.1
 MORE_SITES = 2
 MOST_SITES = 14
 """By so many its neighbourhoods grow each time that they lead to no more, and how far: a wider one takes long."""
+HARD = 500
+"""Nodes of the master of a single state after which better answers are looked for some steps away, once, where the
+gap is more than `LOOSE_GAP`."""
+MORE_STEPS = 2
+MOST_STEPS = 10
+"""By how many steps more it is looked each time that there are none, and how far."""
 LAST_S = 10.0
 """Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
 SPARED = 0.25
@@ -97,6 +104,11 @@ class _Best:
         if price < self.cost:
             self.values, self.cost = values, price
 
+    @property
+    def far(self) -> bool:
+        """There is an answer, and the bound is far from it."""
+        return self.values is not None and not self.closed(LOOSE_GAP)
+
     def closed(self, gap: float) -> bool:
         return self.values is not None and relative_gap(self.cost, self.bound) <= gap + 1e-9
 
@@ -136,12 +148,13 @@ def _search(loop: Loop) -> _Best | None:
     spared_s = min(LAST_S, SPARED * task.until.left_s)
     short = loop.quick and not loop.traffic.columns  # what the master buys falls short for long, however easily
     rounds = 0
+    left = HARD if short else None
     while not best.closed(task.gap):
         until = loop.task.until.sooner(spared_s) if best.values is None else loop.task.until
         if until.over:
             best.reason = until.why
             break
-        solved = _solved(loop, loop.program, until.limits(gap), best.values)
+        solved = _solved(loop, loop.program, until.limits(gap, left if best.far else None), best.values)
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
@@ -150,18 +163,28 @@ def _search(loop: Loop) -> _Best | None:
             best.reason = solved.reason
             break
         broken = _judged(loop, best, whole(loop, solved.values), rounds)
-        if broken:
+        left = None if left is None else max(1, left - solved.nodes)
+        if left == 1 and best.far:
+            left = None
+            _step(loop, best)
+        elif broken:
             _improve(loop, best)
         rounds += 1
         _say(loop, best)
-        if not broken and gap <= half:
+        more = broken or solved.reason == "node limit"
+        if not more and gap <= half:
             best.reason = solved.reason
             break
-        if solved.nodes * len(loop.program.columns) <= EASY and not short:
-            gap = half
-        elif best.values is not None:
-            gap = max(half, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4)) if broken else half
+        quick = solved.nodes * len(loop.program.columns) <= EASY and not short
+        gap = half if quick or not more else _narrower(best, gap, half)
     return best
+
+
+def _narrower(best: _Best, gap: float, least: float) -> float:
+    """The gap of the next solve of the master: once there is an answer, such that it raises the bound."""
+    if best.values is None:
+        return gap
+    return max(least, min(LOOSE_GAP, relative_gap(best.cost, best.bound) / 4))
 
 
 def _solved(loop: Loop, program: Program, limits: Limits, start: Sequence[float] | None = None) -> Solved:
@@ -199,6 +222,16 @@ def _improve(loop: Loop, best: _Best) -> None:
     while loop.quick and best.sites < MOST_SITES and not _settled(loop, best):
         best.sites += MORE_SITES
         _look_near(loop, best)
+
+
+def _step(loop: Loop, best: _Best) -> None:
+    """Look for better answers some steps away from the best one, for those nearest first."""
+    steps = STEPS
+    while steps <= MOST_STEPS and not _settled(loop, best):
+        found = stepped(loop, best.values or (), steps)
+        steps += MORE_STEPS if found is None else 0
+        _offer(loop, best, found)
+        _say(loop, best)
 
 
 def _look_near(loop: Loop, best: _Best) -> None:

@@ -12,9 +12,10 @@ from dcplan.design import sizing
 from dcplan.design.cuts import loop as cut_loop
 from dcplan.design.cuts import shores
 from dcplan.design.cuts.loop import Task, cost, root, start
-from dcplan.design.formulation import whole_slots
+from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Stop, Until, now_s
-from dcplan.design.neighbourhood import SITES, improved
+from dcplan.design.local_branching import stepped
+from dcplan.design.neighbourhood import GAP, SITES, improved
 from dcplan.design.sizing import size
 from tests.design import instances
 from tests.design.test_cuts import shortage
@@ -114,23 +115,32 @@ def test_nodes_lead_to_the_same_answer(unlisted, monkeypatch):
 
 
 def test_one_state_costs_the_same_without_its_traffic_written_out(unlisted, monkeypatch):
-    looked = []
+    looked, steps = [], []
 
     def counted(loop, values, sites):
         looked.append(sites)
         return improved(loop, values, sites)
 
+    def stepping(loop, values, most):
+        steps.append(most)
+        return stepped(loop, values, most)
+
     monkeypatch.setattr(sizing, "improved", counted)
+    monkeypatch.setattr(sizing, "stepped", stepping)
+    for limit, value in (("HARD", 1), ("LOOSE_GAP", 1e-4), ("STEPS", 2), ("MOST_STEPS", 2)):
+        monkeypatch.setattr(sizing, limit, value)
     made = instances.dci(instances.DATA / "dci_12_1.json")
     healthy = replace(made, states=made.states[:1])
     task = Task(healthy, whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None)
     assert start(task).traffic.columns
     written = size(task)
     assert not looked
+    assert not steps
     monkeypatch.setattr(cut_loop, "MOST_WRITTEN", 0)
     assert not start(task).traffic.columns
     found = size(task)
     assert looked
+    assert steps
     assert written.status == found.status == "optimal"
     assert found.cost_usd == pytest.approx(written.cost_usd)
     assert shortage(healthy, {}, 0, found.counts) < 1e-6
@@ -153,3 +163,26 @@ def test_a_neighbourhood_of_one_state_takes_in_what_leads_out_of_it():
             apart |= set(mine)
     assert apart
     assert shortage(healthy, {}, 0, counts_of(loop, before)) < 1e-6
+
+
+@pytest.fixture
+def healthy(monkeypatch):
+    """A single state, with its traffic not written out."""
+    monkeypatch.setattr(cut_loop, "MOST_WRITTEN", 0)
+    made = instances.dci(instances.DATA / "dci_6_1.json")
+    return Task(replace(made, states=made.states[:1]), whole_slots(made), {}, "highs", 1e-6, Until(), lambda _: None)
+
+
+@pytest.mark.parametrize("steps", [4, 200])
+def test_no_more_than_some_steps_away_down_to_the_optimum(healthy, steps):
+    loop = start(healthy)
+    assert root(loop)
+    before, moves = tuple(np.ceil(np.array(loop.linear.values)) + 1.0), 0
+    while (found := stepped(loop, before, steps)) is not None:
+        assert cost(loop, found) < cost(loop, before)
+        assert sum(abs(a - b) for a, b in zip(found, before, strict=True)) <= steps
+        assert shortage(healthy.problem, {}, 0, counts_of(loop, found)) < 1e-6
+        before, moves = found, moves + 1
+    assert moves > 0
+    if steps == 200:
+        assert cost(loop, before) * (1 - GAP) <= size(healthy).cost_usd * USD
