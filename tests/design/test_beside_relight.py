@@ -13,11 +13,12 @@ from dcplan.design import engine
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
 from dcplan.design.limits import Limits
+from dcplan.design.mixed import search
 from dcplan.design.problem import problem
 from dcplan.design.reasons.words import words_of
 from dcplan.design.relight.block import whole
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.solver.solve import solve
+from dcplan.design.solver.solve import Solved, solve
 from dcplan.design.traffic import fixed_demands
 from dcplan.design.verify import verify
 from dcplan.design.ways.chains import ways_of
@@ -226,3 +227,18 @@ def test_when_time_is_up_without_an_answer_one_is_made(monkeypatch):
         assert isinstance(found, Design)
         assert (found.proof.status, found.proof.reason) == ("feasible", "time limit")
         assert found.cost_usd >= planned(net).cost_usd
+
+
+def test_a_first_purchase_stands_although_the_program_of_several_states_has_no_answer_in_time(monkeypatch):
+    """Else the answer would be what reroute buys."""
+    rerouted, best = planned(ring("reroute", "reroute")), planned(ring("relight", "reroute"))
+    solve_again = search.solve_again
+
+    def healthy_only(name, program, *rest):
+        several = any(column.name.endswith("k1") for column in program.columns)
+        return Solved("failed", "time limit", None, None, None, ()) if several else solve_again(name, program, *rest)
+
+    monkeypatch.setattr(search, "solve_again", healthy_only)
+    found = planned(ring("relight", "reroute"))
+    assert isinstance(found, Design)
+    assert best.cost_usd * (1 - 1e-6) <= found.cost_usd < rerouted.cost_usd

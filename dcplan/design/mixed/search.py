@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.design.cuts.loop import Task
+    from dcplan.design.limits import Until
     from dcplan.design.relight.projected import Wanted
     from dcplan.design.relight.shores import Asked
     from dcplan.model.network import FiberId
@@ -34,8 +35,10 @@ AT_ONCE = 4
 """States that are written out after a proposal that does not carry them."""
 PASSES = 3
 """Times that a purchase is enlarged state by state until it carries all of them."""
-RESCUE_GAP = 0.05
-"""Gap of what the healthy network asks for when time is up."""
+ROUGHLY = 0.25
+"""Share of the time for the first purchase, which the healthy network alone shapes."""
+ROUGH_GAP = 0.05
+"""Gap of what the healthy network asks for there."""
 WITHIN = 1e-7
 """Share by which less is set aside than a program says, whose rows hold but for rounding."""
 
@@ -49,9 +52,7 @@ def search(
     nothing is retuned; or none. Where nothing costs less, its purchase is the answer. NothingYetError where time ran
     out before any answer.
     """
-    found = _started(task, slots, relaxed)
-    if begin:
-        offer(found, all_there_is(found, begin), tuple(begin))
+    found = _begun(task, slots, relaxed, begin)
     matter = sorted(relaxed.master.matter - {0})
     _write(found, [0, *matter, *(k for k in range(1, states(found)) if k not in matter)][:FIRST])
     while not found.closed():
@@ -74,21 +75,37 @@ def search(
         if not broken:
             found.reason = solved.reason
             break
-    return as_found(found if found.bought is not None else _rescued(found, slots, relaxed))
+    if found.bought is None:
+        _roughly(found, slots, relaxed, task.until.extended(LAST_S))
+    if found.bought is None:
+        raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+    return as_found(found)
 
 
-def _rescued(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> Search:
-    """When time is up without an answer: what the healthy network asks for, enlarged state by state."""
-    late = replace(found.task, until=found.until.extended(LAST_S))
-    some = _started(late, slots, relaxed)
-    some.bound, some.reason = found.bound, found.reason
+def _begun(
+    task: Task, slots: Sequence[Mapping[FiberId, int]], relaxed: Found, begin: Sequence[tuple[int, ...]]
+) -> Search:
+    """With what is there to begin from, and a first purchase if it is found soon."""
+    found = _started(task, slots, relaxed)
+    if begin:
+        offer(found, all_there_is(found, begin), tuple(begin))
+    if not found.closed() and not task.until.over:
+        with task.until.stop.saving(1 - ROUGHLY):
+            _roughly(found, slots, relaxed, task.until.within(ROUGHLY * task.until.left_s))
+    return found
+
+
+def _roughly(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found, until: Until) -> None:
+    """Offer what the healthy network asks for, enlarged state by state."""
+    soon = replace(found.task, until=until)
+    some = _started(soon, slots, relaxed)
+    some.cost = found.cost
     _write(some, [0])
-    solved = solve_again(late.solver, some.master.pool.whole, late.until.within(LAST_S / 2).limits(RESCUE_GAP))
+    solved = solve_again(soon.solver, some.master.pool.whole, until.within(until.left_s / 2).limits(ROUGH_GAP))
     if solved.values:
         _tried(some, solved.values)
-    if some.bought is None:
-        raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
-    return some
+    if some.bought is not None:
+        _offer(found, some.bought, some.promised, some.counts)
 
 
 def _started(task: Task, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> Search:
