@@ -254,7 +254,7 @@ def _plan(
         "time_limit_s": "none" if isinf(options.time_limit_s) else f"{options.time_limit_s:g}",
         **({} if options.max_nodes is None else {"max_nodes": str(options.max_nodes)}),
         "gap": f"{options.gap:g}",
-        "scheme": network.policy.scheme,
+        "scheme": answer.scheme,
         "survive": ", ".join(network.policy.survive),
     }
     light = optical.as_designed(network, begun.lightpaths, answer)

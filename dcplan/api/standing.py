@@ -53,6 +53,7 @@ def as_it_is(
     from dcplan.design.given.fixed import as_it_is as routed
     from dcplan.design.given.network import OBJECTIVES
     from dcplan.design.result import Infeasible
+    from dcplan.design.schemes import scheme_of_all
     from dcplan.design.traffic import traffic_of
     from dcplan.model.states import promised_states
 
@@ -76,7 +77,7 @@ def as_it_is(
     stated = {
         "fixed": NOTHING_BOUGHT,
         "objective": objective,
-        "scheme": network.policy.scheme,
+        "scheme": scheme_of_all(network, demands),
         "survive": ", ".join(network.policy.survive),
         "existing": "the topology file" if existing is None else f"plan `{existing.name}`",
     }

@@ -15,9 +15,9 @@ def options_faults(network: Network, made: Plan) -> Iterator[str]:
     """Options of a plan that are not those of the topology, or are no numbers where they should be."""
     from dcplan.design.given.network import OBJECTIVES
 
-    policy, said = network.policy, made.options
-    if said.get("scheme") != policy.scheme or said.get("survive") != ", ".join(policy.survive):
-        yield "scheme or promises among the options are not those of the topology"
+    said = made.options
+    if said.get("scheme") != made.design.scheme or said.get("survive") != ", ".join(network.policy.survive):
+        yield "scheme or promises among the options are not those of design and topology"
     if "fixed" in said:
         if said["fixed"] != NOTHING_BOUGHT or said.get("objective") not in OBJECTIVES:
             yield "the options are not those of a network that is taken as it is"

@@ -70,7 +70,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
         until=until,
         say=options.progress or (lambda _: None),
     )
-    if made.network.policy.scheme == "relight":
+    if made.retunes:
         return _retuned(replace(task, few=few), notes, whole=whole)
     if whole:
         program, bought = master(made, whole_slots(made))

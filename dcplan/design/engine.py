@@ -28,6 +28,7 @@ from dcplan.design.relight.design import relit
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.routing.carried import routed
 from dcplan.design.routing.states import too_late
+from dcplan.design.schemes import scheme_of_all
 from dcplan.design.solver.solve import require
 from dcplan.design.spectrum.place import Misfit, assign, used_slots
 from dcplan.design.verify import verify
@@ -122,7 +123,7 @@ def design(
     follows (which would be a mistake in dcplan).
     """
     require(options.solver)
-    countable(network, demands)
+    countable(demands)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
         result = _searched(network, lines, lightpaths, demands, states, options, until)
@@ -164,7 +165,7 @@ def _result(
     until: Until,
 ) -> Design | Infeasible:
     """until: what follows the search may take so long."""
-    if task.problem.network.policy.scheme == "relight":
+    if task.problem.retunes:
         fixed = _without_retuning(task, lightpaths)
         task = counting(task, listed)
         task = held(listed, task, fixed.late) if fixed and fixed.late else task
@@ -211,9 +212,8 @@ def _mixed(
 def _rerouted(task: Task, lightpaths: Sequence[Lightpath], demands: Sequence[Demand]) -> tuple[Task, dict[int, Ways]]:
     """The task of some demands where nothing is retuned."""
     made = task.problem
-    policy = made.network.policy.model_copy(update={"scheme": "reroute"})
-    plain = replace(made.network, topology=made.network.topology.model_copy(update={"policy": policy}))
-    rerouted = problem(plain, tuple(made.lines.values()), lightpaths, demands, made.states)
+    still = [replace(demand, scheme="reroute") if demand.scheme == "relight" else demand for demand in demands]
+    rerouted = problem(made.network, tuple(made.lines.values()), lightpaths, still, made.states)
     return on_two_ways(replace(task, problem=rerouted, slots=whole_slots(rerouted), ways={}))
 
 
@@ -266,7 +266,7 @@ def possible(
     if structural(made, lightpaths, listed, until) is not None:
         return False
     try:
-        if network.policy.scheme == "relight":
+        if made.retunes:
             return isinstance(_result(task, listed, lightpaths, demands, until), Design)
         return isinstance(_answer(task, listed), _Answer)
     except SolverError:
@@ -375,7 +375,7 @@ def _design(lightpaths: Sequence[Lightpath], demands: Sequence[Demand], answer: 
     pairs = {one.fiber: one.pairs for one in lit}
     bill = cost.bill(with_roadms(network, by_id, wavelengths), made.lines, by_id, wavelengths, pairs, answer.routing)
     return Design(
-        scheme=network.policy.scheme,
+        scheme=scheme_of_all(network, demands),
         proof=proof(task, known, cost.total(bill), [sized.counts], pairs),
         lit=lit,
         wavelengths=wavelengths,

@@ -100,7 +100,7 @@ def buy_nodes(program: Program, problem: Problem, pairs: Mapping[FiberId, int], 
     roadms = {site: program.column(f"r{s}", 0.0, 1, integer=True) for s, site in enumerate(problem.passed)}
     by_pattern: dict[tuple[FiberId, frozenset[SiteId]], int] = {}
     old_by_pattern: dict[tuple[FiberId, frozenset[SiteId]], int] = {}
-    whole = problem.network.policy.scheme == "relight"  # so they are in any case; there it is quicker to say so
+    whole = problem.retunes  # so they are in any case; there it is quicker to say so
     for i, fiber in enumerate(problem.fibers):
         mine = problem.patterns.get(fiber, ())
         if not mine:

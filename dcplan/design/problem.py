@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dcplan.design import cost, existing
 from dcplan.design.circuits import EXISTING
 from dcplan.design.nodes import passed_by, patterns
+from dcplan.design.schemes import retunes
 from dcplan.model import grid
 from dcplan.model.spectrum import band_of
 from dcplan.optics.ends import Candidate
@@ -115,9 +116,14 @@ class Problem:
         return tuple(d for d, demand in enumerate(self.demands) if not demand.protected)
 
     @property
+    def retunes(self) -> bool:
+        """Each failure lights its own wavelengths with the transponders that are bought by site."""
+        return retunes(self.demands)
+
+    @property
     def anchored(self) -> frozenset[int]:
         """Demands of other schemes beside relight: they ride on wavelengths only that no failure retunes."""
-        if self.network.policy.scheme != "relight":
+        if not self.retunes:
             return frozenset()
         return frozenset(d for d, demand in enumerate(self.demands) if not demand.waits)
 
@@ -201,7 +207,7 @@ def problem(
     asked_gbps = sum(whole_rate(demand, states) for demand in demands)
     line_of = {line.fiber: line for line in lines}
     band = band_of(network)
-    there, may_buy = existing.counts(network), buyable(network)
+    there, may_buy, retuned = existing.counts(network), buyable(network), retunes(demands)
     usable: list[Lightpath] = []
     choices: list[Choice] = []
     offered: list[tuple[int, ...]] = []
@@ -210,7 +216,7 @@ def problem(
         if lightpath.route.fibers[0] in network.circuits:
             mine = _modules(network, lightpath, len(usable), asked_gbps, there)
         elif all(fiber in line_of for fiber in lightpath.route.fibers):
-            mine = _choices(network, lightpath, len(usable), band.usable, there, may_buy)
+            mine = _choices(network, lightpath, len(usable), band.usable, there, may_buy, of_one_part=retuned)
         if mine:
             usable.append(lightpath)
             offered.append(tuple(range(len(choices), len(choices) + len(mine))))
@@ -258,11 +264,11 @@ def _modules(
 ) -> list[Choice]:
     """What is there of a circuit, kept, and its modules; never more of one than could carry all traffic.
 
-    Where at most one module may be picked, none that is smaller and no cheaper than another.
+    No two ways of one demand meet on a circuit. Where at most one module may be picked, none that is smaller and no
+    cheaper than another.
     """
     name = lightpath.route.fibers[0]
     circuit = network.circuits[name]
-    twice = 2 if network.policy.scheme == "one-plus-one" else 1
     found = []
 
     def offer(mode: str, gbps: float, usd: float, most: int, there: int = 0) -> None:
@@ -277,7 +283,7 @@ def _modules(
         offer(EXISTING, circuit.existing_gbps, 0.0, 1, 1)
     for mode, module in circuit.modules.items():
         there = leased.get(((name,), name, mode), 0)
-        enough = max(1, ceil(twice * asked_gbps / module.gbps))
+        enough = max(1, ceil(asked_gbps / module.gbps))
         if circuit.pick == "any":
             offer(mode, module.gbps, module.usd, max(there, min(module.most or there + enough, there + enough)), there)
         elif there or not any(
@@ -289,14 +295,20 @@ def _modules(
 
 
 def _choices(
-    network: Network, lightpath: Lightpath, index: int, slots: int, there: Mapping[Kind, int], may_buy: Container[str]
+    network: Network,
+    lightpath: Lightpath,
+    index: int,
+    slots: int,
+    there: Mapping[Kind, int],
+    may_buy: Container[str],
+    *,
+    of_one_part: bool,
 ) -> list[Choice]:
     """What is lit already on a lightpath, then the modes worth buying.
 
-    No mode that is as wide, slow, dear and late as another or more so; under relight only among those of the same
-    transponder, which may be worth having for another lightpath.
+    No mode that is as wide, slow, dear and late as another or more so. of_one_part: only among those of the same
+    transponder, which under relight may be worth having for another lightpath.
     """
-    retuned = network.policy.scheme == "relight"
     pairs = min(network.fibers[fiber].pairs for fiber in lightpath.route.fibers)
     only_at = lightpath.only_at if isinstance(lightpath, Candidate) else {}
     offered, lit = [], []
@@ -328,7 +340,7 @@ def _choices(
             and other.usd <= one.usd
             and other.slots <= one.slots
             and other.latency_ms <= one.latency_ms
-            and (other.part == one.part or not retuned)
+            and (other.part == one.part or not of_one_part)
             and (other.only_at is None or other.only_at == one.only_at)
             for other in kept
         )

@@ -159,9 +159,9 @@ class Job(Strict):
     """How its bytes travel between sites; without it, every bit that is lit carries payload."""
     survive: list[Promise] | None = None
     """Failures that this job survives, in place of the policy's."""
-    scheme: Literal["none", "reroute", "one-plus-one"] | None = None
-    """How this job survives them, in place of the policy's. Where that is relight, `reroute` and `one-plus-one` ride on
-    wavelengths only that no failure retunes."""
+    scheme: Literal["none", "reroute", "one-plus-one", "relight"] | None = None
+    """How this job survives them, in place of the policy's. Where some are under relight, those under `reroute` and
+    `one-plus-one` ride on wavelengths only that no failure retunes."""
     max_paths: Count | None = None
     """Most routes at a time between two of its sites, healthy and in each failure; 1: a single path. Under
     one-plus-one so many for each of the two ways. Without it any number. A route is a chain of lightpaths that passes

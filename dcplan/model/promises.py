@@ -44,6 +44,13 @@ def survived_by(network: Network, about: Job | Demand) -> tuple[str, ...]:
     return tuple(network.policy.survive if about.survive is None else about.survive)
 
 
+def schemes_in_use(network: Network) -> tuple[str, ...]:
+    """The schemes of all who are promised something, in file order; where nothing asks for traffic, the policy's."""
+    asked = list(asking(network))
+    mine = [scheme_of(network, about) for _, _, about in asked if survived_by(network, about)]
+    return tuple(dict.fromkeys(mine if asked else [network.policy.scheme]))
+
+
 def survived(network: Network) -> tuple[str, ...]:
     """Every promise that is made to anyone, with what it holds within it: kinds first, then `failures` by file order.
 

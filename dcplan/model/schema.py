@@ -248,9 +248,9 @@ class Demand(Strict):
     """Share of the rate that is promised in a failure [%]."""
     survive: list[Promise] | None = None
     """Failures that this demand survives, in place of the policy's."""
-    scheme: Literal["none", "reroute", "one-plus-one"] | None = None
-    """How this demand survives them, in place of the policy's. Where that is relight, `reroute` and `one-plus-one` ride
-    on wavelengths only that no failure retunes."""
+    scheme: Literal["none", "reroute", "one-plus-one", "relight"] | None = None
+    """How this demand survives them, in place of the policy's. Where some are under relight, those under `reroute` and
+    `one-plus-one` ride on wavelengths only that no failure retunes."""
     max_paths: Count | None = None
     """Most routes at a time, healthy and in each failure; 1: a single path. Under one-plus-one so many for each of the
     two ways. Without it any number. A route is a chain of lightpaths that passes no site twice, not even as light."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dcplan.catalog.load import Catalog
 from dcplan.catalog.parts import Amplifier, Equipment, FiberType, Mode, Transponder
 from dcplan.design.candidates import routes
@@ -123,3 +125,8 @@ def demand(net, name, a, b, gbps, share=1.0, max_latency_ms=None):
         if state.sites.isdisjoint((a, b)) and (state.healthy or share > 0)
     }
     return Demand(name, pair(a, b), by_state, max_latency_ms, scheme=net.policy.scheme)
+
+
+def under(scheme, demands):
+    """The same demands under another scheme."""
+    return [replace(one, scheme=scheme) for one in demands]

@@ -41,14 +41,17 @@ def planned(net):
     return design(net, *parts(net), Options(gap=1e-6))
 
 
-def under(scheme, more=()):
-    """What a demand of the file says of a scheme where the policy's is relight."""
-    return dict(more) | ({} if scheme == "relight" else {"scheme": scheme})
+def under(scheme, more=(), policy="relight"):
+    """What a demand of the file says of a scheme, where the policy's is another."""
+    return dict(more) | ({} if scheme == policy else {"scheme": scheme})
 
 
 @st.composite
 def triangles(draw):
-    """A fiber on each side; two or three demands, 1,500 Gb/s at most, so that two wavelengths are enough."""
+    """A fiber on each side; two or three demands, 1,500 Gb/s at most, so that two wavelengths are enough.
+
+    Whichever scheme the policy has, each of them is under its own.
+    """
     fibers = {
         a + b: (a, b, draw(st.sampled_from([60, 90, 140])), draw(st.integers(1, 2))) for a, b in ("ab", "bc", "ca")
     }
@@ -56,14 +59,15 @@ def triangles(draw):
     asked = draw(
         st.lists(st.tuples(st.sampled_from(["ab", "bc", "ca"]), st.integers(2, 5), schemes), min_size=2, max_size=3)
     )
-    return fibers, [(*ends, 100 * hundreds, under(scheme)) for ends, hundreds, scheme in asked]
+    policy = draw(st.sampled_from(("relight", "none", *OTHERS)))
+    return fibers, policy, [(*ends, 100 * hundreds, under(scheme, (), policy)) for ends, hundreds, scheme in asked]
 
 
 @FEW
 @given(triangles())
 def test_brute_force(case):
-    fibers, demands = case
-    policy = {"scheme": "relight", "routes": 1, "max_hops": 1}
+    fibers, scheme, demands = case
+    policy = {"scheme": scheme, "routes": 1, "max_hops": 1}
     net = factory.network("abc", fibers, policy, BAND, modes=ONE, price=60_000.0, demands=demands)
     found, (lines, paths, asked, states) = planned(net), parts(net)
     best = brute_relight.cheapest_beside(net, lines, paths, asked, states, 2)
@@ -186,9 +190,8 @@ def test_the_check_notices_every_change():
 
 
 def test_what_nobody_may_count_or_carry_is_refused():
-    net = factory.network(
-        "abc", SIDES, {"scheme": "relight"}, demands=[("a", "b", 100, {"scheme": "reroute", "max_paths": 1})]
-    )
+    counted = [("a", "b", 100, {"scheme": "reroute", "max_paths": 1}), ("b", "c", 100, {})]
+    net = factory.network("abc", SIDES, {"scheme": "relight"}, demands=counted)
     with pytest.raises(SolverError, match="max_paths of d0 does not go with scheme relight beside others"):
         planned(net)
     thin = {name: (a, b, km, 1) for name, (a, b, km, _) in SIDES.items()} | {"ca": ("c", "a", 100, 1)}

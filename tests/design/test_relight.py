@@ -112,9 +112,7 @@ def test_search_costs_what_the_whole_program_costs(case):
         assert found.cost_usd == pytest.approx(written_out.objective / USD, rel=1e-5)
     before = found.cost_usd
     for scheme in ("reroute", "one-plus-one"):
-        policy = net.policy.model_copy(update={"scheme": scheme})
-        other = replace(net, topology=net.topology.model_copy(update={"policy": policy}))
-        dearer = run(other, paths, demands)
+        dearer = run(net, paths, factory.under(scheme, demands))
         if isinstance(dearer, Infeasible):
             break
         assert before <= dearer.cost_usd * (1 + 1e-5)
@@ -216,9 +214,7 @@ def test_transponders_move_to_the_fiber_that_is_left_in_a_slower_mode():
     lost = next(one for one in found.relit if one.state == "fiber ab")
     assert {(lit.lightpath, lit.mode): lit.count for lit in lost.wavelengths} == {("L2", "slow"): 2, ("L3", "fast"): 2}
     assert lost.retuned == 3
-    policy = net.policy.model_copy(update={"scheme": "reroute"})
-    plain = replace(net, topology=net.topology.model_copy(update={"policy": policy}))
-    rerouted = run(plain, factory.lightpaths(net), demands)
+    rerouted = run(net, factory.lightpaths(net), factory.under("reroute", demands))
     transponders = [next(item for item in one.bill if item.what == "transponder") for one in (found, rerouted)]
     assert [item.quantity for item in transponders] == [10, 12]
 
@@ -268,13 +264,12 @@ def test_the_check_notices_every_change():
     for change, word in spoiled(found):
         said = verify(net, lines, paths, demands, states, replace(found, **change))
         assert any(word in line for line in said), (change, word, said)
-    plain = replace(
-        net, topology=net.topology.model_copy(update={"policy": net.policy.model_copy(update={"scheme": "reroute"})})
-    )
-    assert any(
-        "owned by site" in line
-        for line in verify(plain, lines, paths, demands, states, replace(found, scheme="reroute", relit=()))
-    )
+    still = tuple(factory.under("reroute", demands))
+    unchanged = replace(found, demands=still)
+    said = verify(net, lines, paths, still, states, unchanged)
+    assert any("the scheme is relight, asked was reroute" in line for line in said)
+    said = verify(net, lines, paths, still, states, replace(unchanged, scheme="reroute", relit=()))
+    assert any("owned by site" in line for line in said)
 
 
 def test_nothing_is_retuned_where_reroute_costs_no_more():

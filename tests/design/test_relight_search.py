@@ -75,9 +75,7 @@ def test_what_is_not_retuned_is_the_answer_where_nothing_better_is_found(monkeyp
     net, demands = ring()
     lines, paths, states = factory.lines(net), factory.lightpaths(net), promised_states(net)
     best = design(net, lines, paths, demands, states, Options())
-    policy = net.policy.model_copy(update={"scheme": "reroute"})
-    plain = replace(net, topology=net.topology.model_copy(update={"policy": policy}))
-    rerouted = design(plain, lines, paths, demands, states, Options())
+    rerouted = design(net, lines, paths, factory.under("reroute", demands), states, Options())
     assert isinstance(best, Design)
     assert isinstance(rerouted, Design)
     assert best.cost_usd < rerouted.cost_usd

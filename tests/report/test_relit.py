@@ -51,6 +51,36 @@ def test_the_plan_verifies_and_reads_back(network: Network, plan: Plan) -> None:
     assert "time to retune after a failure" in render(plan, "text")
 
 
+def told(tmp_path: Path, policy: str, **schemes: str) -> list[str]:
+    """The lines of the plan of the file with other schemes, without what tells the files apart."""
+    text = FILE.read_text(encoding="utf-8").replace("scheme: relight", f"scheme: {policy}")
+    for name, scheme in schemes.items():
+        text = text.replace(f"{name}: {{", f"{name}: {{scheme: {scheme}, ")
+    file = tmp_path / FILE.name
+    file.write_text(text, encoding="utf-8")
+    network = api.load(file)
+    made = api.plan(network)
+    assert isinstance(made, Plan)
+    assert api.verify(network, made) == ()
+    return _told(made)
+
+
+def _told(made: Plan) -> list[str]:
+    return [line for line in dumps(made).splitlines() if FILE.name not in line and '"seal"' not in line]
+
+
+def test_demands_under_relight_are_planned_the_same_whatever_the_policy_says(plan: Plan, tmp_path: Path) -> None:
+    assert told(tmp_path, "none", data="relight", logs="relight") == _told(plan)
+    for other in ("reroute", "one-plus-one"):
+        beside = told(tmp_path, "relight", logs=other)
+        assert beside == told(tmp_path, other, data="relight")
+        assert beside != _told(plan)
+
+
+def test_relight_for_nobody_is_reroute(tmp_path: Path) -> None:
+    assert told(tmp_path, "relight", data="reroute", logs="reroute") == told(tmp_path, "reroute")
+
+
 def test_what_changed_from_reroute(network: Network, plan: Plan) -> None:
     policy = network.policy.model_copy(update={"scheme": "reroute"})
     plain = api.plan(replace(network, topology=network.topology.model_copy(update={"policy": policy})))

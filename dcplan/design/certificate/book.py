@@ -67,7 +67,7 @@ class Book:
 
 def book(problem: Problem, ways: Mapping[int, Sequence[Way]]) -> Book:
     """The whole band on every fiber, and the order among equal fibers unless somebody's routes are counted."""
-    if problem.network.policy.scheme == "relight":
+    if problem.retunes:
         return _relit(problem, ways)
     slots = whole_slots(problem)
     program, bought = master(problem, slots)

@@ -11,6 +11,7 @@ from dcplan.design.formulation import TBPS, master
 from dcplan.design.limits import Until
 from dcplan.design.problem import rate, whole_rate
 from dcplan.design.result import Infeasible, Shortage
+from dcplan.design.schemes import retunes
 from dcplan.design.solver.solve import solve
 from dcplan.design.ways.protection import protect
 from dcplan.errors import SolverError
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from dcplan.design.cuts.loop import Task
     from dcplan.design.problem import Problem
     from dcplan.design.result import Demand
-    from dcplan.model.network import Network
 
 REASON_S = 20.0
 """Longest time for finding the state and the shortage [s]."""
@@ -106,12 +106,12 @@ def _missing(task: Task, k: int, until: Until) -> dict[int, float]:
     return {d: gbps for d, gbps in missing.items() if gbps > 1e-3}
 
 
-def countable(network: Network, demands: Sequence[Demand]) -> None:
+def countable(demands: Sequence[Demand]) -> None:
     """SolverError where the routes of demands are counted beside a scheme that cannot count them."""
     counted = [demand for demand in demands if demand.max_paths]
     if not counted:
         return
-    if network.policy.scheme == "relight" and not all(demand.waits for demand in demands):
+    if retunes(demands) and not all(demand.waits for demand in demands):
         raise SolverError(
             f"max_paths of {counted[0].id} does not go with scheme relight beside others in the same network: leave it "
             "out, or give all demands one scheme"

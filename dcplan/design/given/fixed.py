@@ -12,6 +12,7 @@ from dcplan.design.lit import lit_fibers, wavelengths_of
 from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Proof
+from dcplan.design.schemes import scheme_of_all
 from dcplan.design.solver.solve import version
 from dcplan.design.spectrum.place import Misfit, assign, placement
 from dcplan.design.verify import verify
@@ -100,7 +101,7 @@ def _design(
     total = cost.total(bill)
     free = not made.priced  # else another routing could cost less
     return Design(
-        scheme=network.policy.scheme,
+        scheme=scheme_of_all(network, demands),
         proof=Proof(
             status="optimal" if free else "feasible",
             reason="proven" if free else "given network",

@@ -42,7 +42,7 @@ def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Dema
     network = with_roadms(made.network, by_id, ever)
     bill = cost.bill(network, made.lines, by_id, wavelengths, pairs, found.routing, found.owned)
     return Design(
-        scheme=made.network.policy.scheme,
+        scheme="relight",
         proof=proof(found.task, known, cost.total(bill), [one.counts for one in lits], pairs),
         lit=lit,
         wavelengths=wavelengths,

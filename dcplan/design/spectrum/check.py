@@ -8,6 +8,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from dcplan.design import existing
+from dcplan.design.schemes import scheme_of_all
 from dcplan.design.tolerance import CLOSE
 from dcplan.model.grid import SLOT_GHZ
 from dcplan.model.spectrum import band_of
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 def wavelengths(network: Network, paths: Mapping[str, Lightpath], design: Design) -> Iterator[str]:
     """Each lit mode exists, closes, and has the rate, width and latency that are counted for it."""
-    if design.scheme != network.policy.scheme:
-        yield f"the scheme is {design.scheme}, asked was {network.policy.scheme}"
+    if design.scheme != (asked := scheme_of_all(network, design.demands)):
+        yield f"the scheme is {design.scheme}, asked was {asked}"
     known = {*network.catalog.transponders, *network.catalog.appliances}
     keys = Counter((lit.lightpath, lit.transponder, lit.mode) for lit in design.wavelengths)
     yield from (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity
-from dcplan.model.promises import asking, scheme_of
+from dcplan.model.promises import schemes_in_use
 from dcplan.model.rules.examples import adding, with_change
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def check(network: Network) -> list[Finding]:
 
 
 def _traffic(network: Network) -> Iterator[Finding]:
-    schemes = [network.policy.scheme, *(scheme_of(network, about) for _, _, about in asking(network))]
-    other = next((scheme for scheme in schemes if scheme not in ROUTED), None)
+    other = next((scheme for scheme in schemes_in_use(network) if scheme not in ROUTED), None)
     for name, circuit in network.circuits.items():
         if circuit.usd_per_gbps and other is not None:
             span = network.document.locate(("circuits", name, "usd_per_gbps"), of_key=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.diagnostics import Finding, Rule, Severity, did_you_mean
-from dcplan.model.promises import KINDS, asking, scheme_of, survived, survived_by
+from dcplan.model.promises import KINDS, asking, scheme_of, schemes_in_use, survived, survived_by
 from dcplan.model.rules.examples import adding, with_change
 from dcplan.model.states import HEALTHY, MOST_STATES, states_in
 
@@ -74,8 +74,8 @@ FEW_ROUTES = Rule(
     "DCP226",
     "few-routes-beside-relight",
     Severity.ERROR,
-    "Under scheme `relight`, a job or demand of scheme `reroute` or `one-plus-one` rides on wavelengths that no failure"
-    " retunes. Beside such a one, dcplan does not count routes: `max_paths` is refused.",
+    "Where a job or demand is under scheme `relight`, those of scheme `reroute` or `one-plus-one` ride on wavelengths"
+    " that no failure retunes. In such a mixture dcplan does not count routes: `max_paths` is refused.",
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one, max_paths: 1")),
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one")),
 )
@@ -149,9 +149,10 @@ def _two_ways(network: Network) -> Iterator[Finding]:
 
 
 def _few_routes(network: Network) -> Iterator[Finding]:
-    schemes = [about.scheme for _, _, about in asking(network) if about.scheme in ("reroute", "one-plus-one")]
-    for section, name, about in asking(network) if network.policy.scheme == "relight" and schemes else ():
+    schemes = schemes_in_use(network)
+    others = [scheme for scheme in schemes if scheme != "relight"]
+    for section, name, about in asking(network) if others and "relight" in schemes else ():
         if about.max_paths is not None:
             span = network.document.locate((section, name, "max_paths"))
-            message = f"routes of {section[:-1]} `{name}` are counted under relight, beside scheme {schemes[0]}"
+            message = f"routes of {section[:-1]} `{name}` are counted where some are under relight, some {others[0]}"
             yield Finding(FEW_ROUTES, span, message, "leave `max_paths` out, or give all the same scheme")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dcplan.model.network import Network
     from dcplan.model.source import Loc
 
+NO_TRANSPONDERS = "circuits have no transponders that could be tuned to other fibers"
+
 
 def promises_without_effect(network: Network) -> Iterator[tuple[Loc, str]]:
     """Where such a promise, scheme or failure stands, and why it has no effect."""
@@ -32,7 +34,7 @@ def _policy(network: Network) -> Iterator[tuple[Loc, str]]:
     """Keys of the policy that nobody is left to follow."""
     everyone = [about for _, _, about in asking(network)]
     if network.policy.scheme == "relight" and not network.fibers and survived(network):
-        yield ("policy", "scheme"), "circuits have no transponders that could be tuned to other fibers"
+        yield ("policy", "scheme"), NO_TRANSPONDERS
     if not survived(network):
         yield ("policy", "parted"), "no failure is promised"
     if not everyone:
@@ -64,6 +66,8 @@ def _own(network: Network) -> Iterator[tuple[Loc, str]]:
                 yield (section, name, "survive"), "scheme `none` promises nothing"
             elif not survived_by(network, about):
                 yield (section, name, "scheme"), "`survive` is empty, so that nothing is promised"
+            elif about.scheme == "relight" and not network.fibers:
+                yield (section, name, "scheme"), NO_TRANSPONDERS
             continue
         yield (section, name, "survive"), why
         yield (section, name, "scheme"), why
