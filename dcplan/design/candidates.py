@@ -7,7 +7,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites, usable_circuits
+from dcplan.model.ending import asking_pairs, crossable_sites, ending_sites, usable_edges
 from dcplan.model.network import FiberId, Network, Route, SiteId, pair
 from dcplan.model.states import promised_states
 from dcplan.optics.existing import existing_routes
@@ -132,8 +132,8 @@ def nothing_joins(network: Network, a: SiteId, b: SiteId) -> str:
 
 def latency_graph(network: Network) -> Graph:
     """The fibers, and the circuits that can carry traffic, with their one-way latencies [ms]."""
-    there = (*network.fibers, *usable_circuits(network))
-    return _graph(network, {name: network.edge_latency_ms(name) for name in there})
+    usable = usable_edges(network)
+    return _graph(network, {name: network.edge_latency_ms(name) for name in network.edges if name in usable})
 
 
 def shortest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplan.model.ending import crossable_sites
+from dcplan.model.ending import crossable_sites, usable_edges
 from dcplan.model.promises import asking, survived_by
 from dcplan.model.states import promised_to
 
@@ -70,7 +70,7 @@ def excuses(network: Network, states: Sequence[State]) -> Iterator[tuple[str, tu
 
 
 def _parts(network: Network, state: State) -> dict[SiteId, int]:
-    crossable = crossable_sites(network) - state.sites
+    crossable, usable = crossable_sites(network) - state.sites, usable_edges(network) - state.fibers
     parts: dict[SiteId, int] = {}
     for first in network.sites:
         if first not in crossable or first in parts:
@@ -78,7 +78,7 @@ def _parts(network: Network, state: State) -> dict[SiteId, int]:
         parts[first], todo = len(parts), [first]
         while todo:
             for edge, site in network.edges_at(todo.pop()):
-                if site in crossable and site not in parts and edge not in state.fibers:
+                if site in crossable and site not in parts and edge in usable:
                     parts[site] = parts[first]
                     todo.append(site)
     return parts

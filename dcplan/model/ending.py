@@ -36,3 +36,8 @@ def usable_circuits(network: Network) -> dict[FiberId, Circuit]:
     """The circuits that can carry traffic: it can end, or change over, at both of their sites."""
     ending = ending_sites(network)
     return {name: circuit for name, circuit in network.circuits.items() if ending.issuperset(circuit.ends)}
+
+
+def usable_edges(network: Network) -> frozenset[FiberId]:
+    """The fibers, and the circuits that can carry traffic."""
+    return frozenset((*network.fibers, *usable_circuits(network)))

@@ -66,6 +66,16 @@ def test_at_most_one_module_where_one_may_be_picked():
     assert leased(many) == {("ab", "small"): 1, ("ab", "large"): 1}
 
 
+def test_a_circuit_to_where_nothing_ends_joins_nothing():
+    fibers = {"f": ("a", "b", 90, 4), "g": ("c", "b", 90, 4)}
+    dead = {"dead": {"ends": ["a", "c"], "length_km": 100, "modules": {"one": {"gbps": 800, "usd": 1}}}}
+    sites = {"a": {}, "b": {}, "c": {"regenerate": False}}
+    found = designed(network(sites, dead, [("a", "b", 100)], {"parted": "refuse"}, fibers))
+    assert isinstance(found, Infeasible)
+    assert "after losing fiber f, nothing joins {a} and {b, c}: f is a bridge" in found.reason
+    assert isinstance(designed(network(sites, dead, [("a", "b", 100)], {"parted": "excuse"}, fibers)), Design)
+
+
 def test_set_up_is_paid_once_and_only_where_modules_are_leased():
     found = designed(network("abc", ring(build_usd=1000), [("a", "b", 500)], {"scheme": "none"}))
     assert leased(found) == {("ab", "small"): 1, ("ab", "large"): 1}

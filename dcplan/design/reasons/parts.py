@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.design.candidates import nothing_joins
-from dcplan.model.ending import crossable_sites
+from dcplan.model.ending import crossable_sites, usable_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,14 +39,14 @@ def shore_of(network: Network, sites: Sequence[SiteId]) -> tuple[SiteId, ...]:
 
 def _reached(network: Network, state: State, start: SiteId) -> frozenset[SiteId]:
     """Sites that traffic of one can reach after a failure; none is crossed that lets nothing pass."""
-    crossable = crossable_sites(network) - state.sites
+    crossable, usable = crossable_sites(network) - state.sites, usable_edges(network) - state.fibers
     found, ahead = {start}, [start]
     while ahead:
         here = ahead.pop()
         if here != start and here not in crossable:
             continue
         for edge, there in network.edges_at(here):
-            if edge not in state.fibers and there not in state.sites and there not in found:
+            if edge in usable and there not in state.sites and there not in found:
                 found.add(there)
                 ahead.append(there)
     return frozenset(found)
