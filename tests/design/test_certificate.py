@@ -228,6 +228,11 @@ def each_its_own():
     return net, [replace(one, scheme="one-plus-one"), other]
 
 
+def two_ways_beside_relight():
+    net, (one, other) = ring()
+    return net, [replace(one, scheme="relight"), replace(other, scheme="one-plus-one")]
+
+
 def single_path():
     net, (one, other) = ring(survive=[])
     return net, [replace(one, max_paths=1), other]
@@ -242,6 +247,7 @@ CASES = {
     "one-plus-one": lambda: ring(scheme="one-plus-one"),
     "generated ways": lambda: ring(4.0, scheme="one-plus-one"),
     "relight": lambda: ring(scheme="relight"),
+    "two ways beside relight": two_ways_beside_relight,
     "within a limit": lambda: ring(0.5, survive=[]),
     "circuits": circuits,
 }
@@ -261,7 +267,7 @@ def test_no_number_can_be_changed(case, monkeypatch):
     whole = mutations.plain(found)
     assert verify(*inputs(net, demands), mutations.DESIGN.validate_python(whole), 1e-4) == ()
     held = [d for d, one in enumerate(demands) if one.id in found.certificate.held]
-    book = None if found.scheme == "relight" else book_of(net, demands, held)
+    book = book_of(net, demands, held)
     unnoticed = []
     for turn, (place, value) in enumerate(mutations.numbers(whole)):
         if "channels" in place and "pairs" in place:
@@ -273,7 +279,7 @@ def test_no_number_can_be_changed(case, monkeypatch):
             changed = mutations.changed(whole, place, other)
         except ValidationError:
             continue
-        if book is not None and place[0] == "certificate" and turn % WHOLE_CHECK:
+        if place[0] == "certificate" and turn % WHOLE_CHECK:
             noticed = adds_up_to_something_else(book, changed.certificate)
         else:
             noticed = verify(*inputs(net, demands), changed, 1e-4)

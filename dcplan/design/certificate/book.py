@@ -7,7 +7,7 @@ numbers never makes it say more than is true.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
@@ -59,6 +59,11 @@ class Book:
     """Under relight: (site, transponder) -> column."""
     lit: Mapping[str, Bought] = field(default_factory=dict)
     """Under relight: state -> what is lit in it; else the same in each."""
+
+    @property
+    def never(self) -> Bought:
+        """What demands on two ways ride on: under relight what no failure retunes, else all that is bought."""
+        return replace(self.bought, wavelengths=self.bought.anchors) if self.bought.anchors else self.bought
 
     def wavelengths(self, state: str) -> tuple[int, ...]:
         """The columns of what is lit in a state, by choice."""
@@ -176,7 +181,8 @@ def cut_row(book: Book, cut: StateCut) -> Row:
         return _over_pairs(book, cut), need_tbps
     if cut.over == TRANSPONDERS:
         return _over_transponders(book, cut), need_tbps
-    weight, columns = weights(book, cut), book.wavelengths(cut.state)
+    weight = weights(book, cut)
+    columns = book.never.wavelengths if cut.over == COUPLES else book.wavelengths(cut.state)
     return {
         columns[j]: weight[j] * choice.gbps * TBPS for j, choice in enumerate(book.problem.choices) if weight[j] > 0
     }, need_tbps

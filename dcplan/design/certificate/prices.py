@@ -46,9 +46,13 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
 
     All its primary numbers (weights, divisors, multipliers) have nine digits, as in a plan file; the rest follows.
     """
+    made = book(task.problem, task.held)
+    return certificate(task, made, [draft for one in held for draft in _drafts(made, one)])
+
+
+def certificate(task: Task, made: Book, drafts: Sequence[Term]) -> Certificate | None:
+    """The certificate whose multipliers are the duals of a book and the drafts; None where the solver gives none."""
     problem = task.problem
-    made = book(problem, task.held)
-    drafts = [draft for one in held for draft in _drafts(made, one)]
     names = tuple(problem.demands[d].id for d in sorted(task.held))
     ways: Generated = {d: {way.hops: way for way in mine} for d, mine in task.protected.items()}
     graph = mesh(problem)
@@ -67,22 +71,13 @@ def certify(task: Task, held: Sequence[Held]) -> Certificate | None:
 
 def _with_traffic(task: Task, made: Book, ways: Generated) -> tuple[Program, Bought]:
     """The book with what its demands put on it: on two ways, and where there is one state or traffic has its price."""
-    problem, program, bought = task.problem, Program(list(made.program.columns), list(made.program.rows)), made.bought
+    problem, program, bought = task.problem, Program(list(made.program.columns), list(made.program.rows)), made.never
     if ways:
         listed = {d: tuple(mine.values()) for d, mine in ways.items()}
         bought = replace(bought, aside=protect(program, problem, bought, listed, every=True).aside)
-    if problem.priced or (len(problem.states) == 1 and problem.shared):
+    if not made.lit and (problem.priced or (len(problem.states) == 1 and problem.shared)):
         carry(program, problem, made.bought, 0, task.held)
     return program, bought
-
-
-def priced(made: Book, program: Program, drafts: Sequence[Term], held: tuple[str, ...]) -> Certificate | None:
-    """The certificate whose multipliers are the duals of a program and the drafts; None where the solver gives none.
-
-    program: the rows of the book, then rows about traffic. held: demands held to ways within their limit.
-    """
-    linear, prices = _relaxed(program, [row_of(made, draft) for draft in drafts])
-    return None if linear is None else _priced(made, program, prices, drafts, (), held)
 
 
 def _relaxed(program: Program, rows: Sequence[Row]) -> tuple[Linear | None, list[float]]:

@@ -57,14 +57,14 @@ def answer(task: Task, fixed: Fixed | None, *, complete: bool) -> Answer | Infea
         if not isinstance(lits, Stuck):
             routing, owned = routed(task, found, lits), owned_by(task.problem, lits)
             never = staying(task.problem, lits[0].counts, found.anchors, lits[0].channels)[0]
-            return Answer(free, owned, lits, routing, bound, found.reason, repairs, relaxed.master, tuple(never))
+            return Answer(free, owned, lits, routing, bound, found.reason, repairs, relaxed.master, tuple(never), task)
         repairs = (*repairs, lits.fiber)
         task.say(f"channels of {task.problem.states[lits.state].name} do not fit on {lits.fiber}, searching again")
         slots[lits.state] = lits.slots
     if fixed is None:
         raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
     same = unchanged(free, fixed, replace(found, master=relaxed.master), bound, repairs)
-    return replace(same, anchored=fixed.channels)
+    return replace(same, anchored=fixed.channels, beside=task)
 
 
 def as_if_free(task: Task) -> Task:

@@ -69,6 +69,9 @@ class Answer:
     """With the states that mattered, and what the bound rests on."""
     anchored: tuple[Channel, ...] = ()
     """Of the healthy channels, those that no failure retunes, where demands of other schemes ride on them."""
+    beside: Task | None = None
+    """The task as it was asked, where demands of other schemes are in it: `task` and `master` hold them all to be under
+    relight."""
 
 
 def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed | None) -> Answer | Infeasible:

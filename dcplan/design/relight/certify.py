@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dcplan.design.certificate.book import book
-from dcplan.design.certificate.prices import nine, priced, state_cut
+from dcplan.design.certificate.prices import certificate, nine, state_cut
 from dcplan.design.certificate.record import WAVELENGTHS, StateCut, Term
 from dcplan.design.relight.shores import Asked
-from dcplan.design.solver.program import Program
 
 if TYPE_CHECKING:
     from dcplan.design.certificate.record import Certificate
+    from dcplan.design.cuts.loop import Task
     from dcplan.design.cuts.rounding import Divisors
     from dcplan.design.problem import Problem
     from dcplan.design.relight.master import Master
 
 
-def certify(master: Master) -> Certificate | None:
-    """A certificate with the whole band in every state; None where the solver gives no duals."""
-    task = master.task
-    made = book(task.problem, task.ways)
+def certify(master: Master, task: Task) -> Certificate | None:
+    """A certificate with the whole band in every state; None where the solver gives no duals.
+
+    task: that of the master, or one that asks for more. Of a demand on two ways its inequalities count both.
+    """
+    made = book(task.problem, task.held)
     about = [(one.asked, one.divisors) for one in master.pool.kept]
     about += [(one.asked, one.divisors) for apart in master.projected for one in apart.pool.kept]
     drafts = [
@@ -28,9 +30,7 @@ def certify(master: Master) -> Certificate | None:
         for n, (asked, divisors) in enumerate(about)
         if isinstance(asked, Asked) and (asked.over != WAVELENGTHS or n >= len(master.pool.kept))
     ]
-    program = Program(list(made.program.columns), list(made.program.rows))
-    held = tuple(task.problem.demands[d].id for d in sorted(task.ways))
-    return priced(made, program, drafts, held)
+    return certificate(task, made, drafts)
 
 
 def _draft(problem: Problem, asked: Asked, divisors: Divisors) -> Term:

@@ -23,20 +23,14 @@ if TYPE_CHECKING:
 
 
 def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Demand]) -> Design:
-    """The network whose transponders, tuned anew in each failure, carry every demand in every state.
-
-    Where some demands go two ways there is no certificate: one is checked with both ways of them, and the inequalities
-    of the relaxation hold for one at a time.
-    """
+    """The network whose transponders, tuned anew in each failure, carry every demand in every state."""
     made, lits = found.task.problem, found.lits
     failing = [channel for lit in lits[1:] for channel in lit.channels]
     lit = lit_fibers(made, lits[0].channels, failing)
     pairs = {one.fiber: one.pairs for one in lit}
     wavelengths = wavelengths_of(made, lits[0].counts)
     by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    two_ways = ", ".join(demand.id for demand in demands if demand.protected)
-    certificate = None if two_ways else certify(found.master)
-    why = (f"no certificate: its inequalities would count one way only of {two_ways}",) if two_ways else ()
+    certificate = certify(found.master, found.beside or found.master.task)
     known = Known(found.bound_usd, found.reason, found.repairs, certificate.bound_usd if certificate else 0.0)
     ever = [one for state in lits for one in wavelengths_of(made, state.counts)]
     network = with_roadms(made.network, by_id, ever)
@@ -51,7 +45,7 @@ def relit(found: Answer, lightpaths: Sequence[Lightpath], demands: Sequence[Dema
         routing=found.routing,
         bill=bill,
         binding=what_binds(found, pairs),
-        assumptions=(*cost.assumptions(made.network, bill), *why),
+        assumptions=cost.assumptions(made.network, bill),
         band=made.band,
         owned=found.owned,
         certificate=certificate,
