@@ -28,5 +28,9 @@ class SolverError(DcplanError):
     """The solver is not installed, or gave no answer that can be trusted."""
 
 
+class NothingYetError(SolverError):
+    """A limit ended the search before it had any answer."""
+
+
 class StoppedError(DcplanError):
     """Someone stopped the work before there was any answer."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from dcplan.errors import NothingYetError, StoppedError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
@@ -97,6 +99,13 @@ class Until:
     def limits(self, gap: float, nodes: int | None = None) -> Limits:
         """Those of one solve."""
         return Limits(self.left_s, gap, nodes, self.stop)
+
+
+def nothing_yet(why: str) -> NothingYetError | StoppedError:
+    """What to raise where a search ended, for a reason as `Until.why` gives it, before it had a design."""
+    if why == "interrupted":
+        return StoppedError("interrupted before any design was found")
+    return NothingYetError(f"{why} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.cuts.loop import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
+from dcplan.design.limits import nothing_yet
 from dcplan.design.local_branching import STEPS, stepped
 from dcplan.design.neighbourhood import SITES, improved
 from dcplan.design.routing.check import UncheckedError
@@ -21,7 +22,6 @@ from dcplan.design.routing.reserve import with_routing
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.program import Program, Row
 from dcplan.design.solver.solve import Solved, relative_gap
-from dcplan.errors import SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -311,11 +311,7 @@ def _rescue(loop: Loop, best: _Best) -> None:
         if not _broken(loop, values):
             _offer(loop, best, values)
             return
-    if best.reason == "interrupted":
-        raise StoppedError("interrupted before any design was found")
-    raise SolverError(
-        f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
-    )
+    raise nothing_yet(best.reason)
 
 
 def _sized(loop: Loop, best: _Best) -> Sized:

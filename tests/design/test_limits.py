@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dcplan import api
+from dcplan.design.limits import Stop
 from dcplan.planfile import dumps
 from tests.cli.test_progress import lumpy
 
@@ -49,4 +50,29 @@ def test_relight_answers_however_few_nodes_it_has(tmp_path):
         proof = made.design.proof
         assert 0.5 * best.bound_usd < proof.bound_usd <= best.bound_usd * (1 + 1e-9)
         assert made.design.cost_usd >= best.bound_usd * (1 - 1e-9)
+        assert api.verify(network, made) == ()
+
+
+@pytest.mark.parametrize("scheme", ["reroute", "one-plus-one", "relight"])
+def test_whenever_somebody_asks_to_stop_there_is_a_sound_plan(tmp_path, monkeypatch, scheme):
+    """Ctrl-C at the nth look at it; the search is told by its limit on nodes from what is done after it."""
+    file = tmp_path / "one-route.yaml"
+    text = lumpy(sites=4, chords=1, demands=3).replace("policy: {", f"policy: {{scheme: {scheme}, ")
+    file.write_text(text.replace("], gbps:", "], max_paths: 1, gbps:"))
+    network = api.load(file)
+    best, looks = api.plan(network).design.proof, [0, 0]
+
+    def now(stop):
+        looks[0] += 1
+        stop.asked = stop.asked or (stop.nodes is not None and looks[0] >= looks[1])
+        return stop.asked or stop.nodes == 0
+
+    monkeypatch.setattr(Stop, "now", property(now))
+    for at in range(1, 40, 6):
+        looks[:] = 0, at
+        made = api.plan(network, max_nodes=10**9)
+        proof = made.design.proof
+        assert proof.reason == "interrupted" or (proof.status == "optimal" and at > 20)
+        assert proof.bound_usd <= best.cost_usd * (1 + 1e-6)
+        assert best.bound_usd <= made.design.cost_usd * (1 + 1e-6)
         assert api.verify(network, made) == ()

@@ -11,7 +11,7 @@ from dcplan.design import engine
 from dcplan.design.cuts.loop import Task
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole_slots
-from dcplan.design.limits import Limits, Until, now_s
+from dcplan.design.limits import Limits, Stop, Until, now_s
 from dcplan.design.problem import problem
 from dcplan.design.relight import answer, known, search
 from dcplan.design.relight.block import whole
@@ -21,6 +21,7 @@ from dcplan.design.result import Design
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.solve import solve
 from dcplan.design.ways.listing import held
+from dcplan.errors import NothingYetError, StoppedError
 from dcplan.model.states import promised_states
 from tests.design import factory
 from tests.design.test_relight import ring
@@ -83,7 +84,7 @@ def test_what_is_not_retuned_is_the_answer_where_nothing_better_is_found(monkeyp
 
     def once(task, slots, begin, before, foresee):
         if before is not None:
-            raise answer.NothingYetError("time ran out")
+            raise NothingYetError("time ran out")
         return first(task, slots, begin, before, foresee)
 
     monkeypatch.setattr(answer, "search", once)
@@ -112,5 +113,7 @@ def test_what_it_begins_from_outlasts_what_is_asked_further(monkeypatch):
     over = replace(task, until=Until(now_s() - 1.0))
     none = search.search(over, slots, begin)
     assert none.cost_usd == inf
-    with pytest.raises(known.NothingYetError):
+    with pytest.raises(NothingYetError, match="time limit before any design was found"):
         search.search(over, slots)
+    with pytest.raises(StoppedError, match="interrupted before any design was found"):
+        search.search(replace(task, until=Until(now_s() - 1.0, Stop(asked=True))), slots)

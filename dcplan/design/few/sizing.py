@@ -18,6 +18,7 @@ from dcplan.design.few.pairs import count_routes, counted_pairs, picked
 from dcplan.design.few.reason import too_few, too_few_pairs
 from dcplan.design.few.routes import Lit, carried
 from dcplan.design.formulation import USD, master
+from dcplan.design.limits import nothing_yet
 from dcplan.design.result import Infeasible
 from dcplan.design.sizing import Sized, begin, size
 from dcplan.design.solver.direct import solve_again
@@ -127,9 +128,7 @@ def _in_pairs(task: Task, before: Sized | None, begun: Loop | None) -> Sized | I
             return too_few_pairs(task)
         ways = found or ways
     if best.purchase is None:
-        raise SolverError(
-            f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
-        )
+        raise nothing_yet(best.reason)
     return replace(_sized(task, sized, best, best.purchase), ways=ways)
 
 
@@ -198,9 +197,7 @@ def _search(task: Task, sized: Sized, failing: Sequence[int]) -> Sized | None:
     if best.none:
         return None
     if best.purchase is None:
-        raise SolverError(
-            f"{best.reason} before any design was found: allow more (policy.solver, --time-limit, --max-nodes)"
-        )
+        raise nothing_yet(best.reason)
     return _sized(task, sized, best, best.purchase)
 
 
@@ -253,7 +250,7 @@ def _of_master(loop: Loop, best: _Best) -> tuple[float, ...] | None:
 def _sized(task: Task, sized: Sized, best: _Best, purchase: Purchase) -> Sized:
     closed = best.closed(task.gap)
     reason = best.reason if best.reason not in ("proven", "infeasible") else "gap"
-    if not task.few.complete:
+    if not task.few.complete and reason != "interrupted":
         reason = "not all routes were listed"
     return replace(
         sized,

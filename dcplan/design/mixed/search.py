@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.few.program import NOBODY, write_in_few
 from dcplan.design.formulation import USD
+from dcplan.design.limits import nothing_yet
 from dcplan.design.relight.block import light, purchase, two_ways
-from dcplan.design.relight.known import LAST_S, NothingYetError, Search, all_there_is, offer, states, warm
+from dcplan.design.relight.known import LAST_S, Search, all_there_is, offer, states, warm
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.search import Found, as_found
@@ -49,8 +50,8 @@ def search(
     """The cheapest purchase, with what is anchored, that every state can be lit with; none where there is none.
 
     relaxed: of the same demands, all of which may wait for retuning. begin: by state, what a design lights in which
-    nothing is retuned; or none. Where nothing costs less, its purchase is the answer. NothingYetError where time ran
-    out before any answer.
+    nothing is retuned; or none. Where nothing costs less, its purchase is the answer. NothingYetError or StoppedError
+    where it ended before any answer.
     """
     found = _begun(task, slots, relaxed, begin)
     matter = sorted(relaxed.master.matter - {0})
@@ -78,7 +79,7 @@ def search(
     if found.bought is None:
         _roughly(found, slots, relaxed, task.until.extended(LAST_S))
     if found.bought is None:
-        raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+        raise nothing_yet(task.until.why)
     return as_found(found)
 
 

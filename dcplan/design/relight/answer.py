@@ -13,13 +13,12 @@ from dcplan.design.few.routes import picks
 from dcplan.design.formulation import whole_slots
 from dcplan.design.reasons.conflict import Tried, explain
 from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
-from dcplan.design.relight.known import NothingYetError
 from dcplan.design.relight.search import Found, search
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
 from dcplan.design.result import Owned
 from dcplan.design.routing.states import route_states, too_late
-from dcplan.errors import SolverError
+from dcplan.errors import NothingYetError, SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,7 +120,7 @@ def _searched(
     """What the search finds; none where there is nothing, or nothing yet while what is fixed will do."""
     try:
         return search(task, slots, begin_of(task.problem, fixed), before, partial(_foreseen, hold))
-    except NothingYetError:
+    except (NothingYetError, StoppedError):
         if fixed is None or before is None:
             raise
         return None

@@ -8,12 +8,12 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.few.routes import Lit, pick
+from dcplan.design.limits import nothing_yet
 from dcplan.design.nodes import close_at, roadms_of
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.solver.solve import relative_gap
 from dcplan.design.spectrum.place import least_pairs
-from dcplan.errors import SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,10 +31,6 @@ REMEMBERED = 6
 """Ways to light a state that are kept: most purchases can be tried without a solve."""
 WHOLE = 1e-6
 """A share of one thing that is rounding."""
-
-
-class NothingYetError(SolverError):
-    """Time ran out before any design was found."""
 
 
 @dataclass(slots=True)
@@ -266,7 +262,7 @@ def rescue(found: Search) -> None:
     )
     enlarged(found, bought, (), (), found.until.extended(LAST_S))
     if found.bought is None:
-        raise NothingYetError("time ran out before any design was found: allow more time (policy.solver.time_limit_s)")
+        raise nothing_yet(found.until.why)
 
 
 def states(found: Search) -> int:

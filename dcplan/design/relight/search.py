@@ -14,7 +14,6 @@ from dcplan.design.formulation import USD
 from dcplan.design.limits import Until, now_s
 from dcplan.design.relight.known import (
     LAST_S,
-    NothingYetError,
     Search,
     all_there_is,
     carries,
@@ -29,7 +28,7 @@ from dcplan.design.relight.master import Master, again, between_shores, separate
 from dcplan.design.sizing import EASY, LOOSE_GAP
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.solve import relative_gap
-from dcplan.errors import SolverError
+from dcplan.errors import NothingYetError, SolverError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,8 +102,8 @@ def search(
 
     slots: by state, slots per pair. begin: wavelengths of every state to begin from, if they carry it. before: what
     was found when less was asked. foresee: the task again, asking for what the wavelengths of the relaxation, by state,
-    show to be needed. bound: that is all that is wanted. NothingYetError where time ran out before any answer, unless
-    no more than a bound is wanted, or there is something to begin from: then an answer of infinite cost.
+    show to be needed. bound: that is all that is wanted. NothingYetError or StoppedError where it ended before any
+    answer, unless no more than a bound is wanted, or there is something to begin from: then one of infinite cost.
     """
     found = Search(
         start(task, slots) if before is None else again(before.master, task, slots), foresee=foresee, begin=begin
@@ -123,7 +122,7 @@ def search(
     if found.bought is None and not bound:
         try:
             rescue(found)
-        except NothingYetError:
+        except (NothingYetError, StoppedError):
             if not begin:
                 raise
     return as_found(found)
