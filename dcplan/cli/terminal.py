@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,22 @@ def emit_all(files: Mapping[str, str], folder: Path, *, force: bool = False) -> 
         raise UsageError(f"{folder}: cannot be written: {error.strerror or error}") from error
     for name, text in files.items():
         emit(text, folder / name, force=force)
+
+
+def ready(output: Path | None, *, force: bool = False) -> None:
+    """Before long work: UsageError where `emit` could not write its result there."""
+    if output is None or str(output) == "-":
+        return
+    target = output.resolve()
+    if target.is_file() and not force:
+        raise UsageError(f"{output} exists: --force overwrites it")
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if not target.exists() or target.is_file():
+            tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written: {error.strerror or error}") from error
 
 
 def _write(text: str, output: Path, *, force: bool) -> None:

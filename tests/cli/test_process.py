@@ -108,3 +108,21 @@ def test_emit_follows_links_and_writes_to_devices(tmp_path: Path) -> None:
 def test_emit_to_a_missing_folder_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         terminal.emit("x", tmp_path / "missing" / "out.txt")
+
+
+def test_what_cannot_be_written_is_said_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dcplan.cli.app import run
+
+    there = tmp_path / "there.lp"
+    there.write_text("old")
+    for command, output, said in (
+        (["plan"], tmp_path, "Is a directory"),
+        (["plan"], tmp_path / "missing" / "plan.json", "No such file or directory"),
+        (["plan"], there / "plan.json", "Not a directory"),
+        (["export", "lp"], there, "--force overwrites it"),
+    ):
+        assert run([*command, str(tmp_path / "no-topology.yaml"), "-o", str(output)]) == 2
+        told = capsys.readouterr().err
+        assert str(output) in told
+        assert said in told
+    assert [file.name for file in tmp_path.iterdir()] == ["there.lp"]

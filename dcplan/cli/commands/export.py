@@ -50,6 +50,8 @@ def run(
     from dcplan.api import exchange
     from dcplan.interop.exported import Exported
 
+    if form != "gnpy":
+        terminal.ready(output, force=force)
     network = api.load(file)
     with progress() as tell:
         made = exchange.export(network, form, mode=mode, whole=whole, progress=tell)

@@ -89,6 +89,7 @@ def run(
     from dcplan.report.render import check_format, draw, render
 
     check_format(form)
+    terminal.ready(output, force=True)
     others = {"--solver": None if solver == "highs" else solver, "--time-limit": time_limit}
     others |= {"--max-nodes": max_nodes, "--gap": gap, "--explain-infeasible": explain_infeasible or None}
     standing.check(fixed=fixed, upgrade=upgrade, objective=objective, others=others)
