@@ -13,7 +13,7 @@ from dcplan.catalog.parts import Mode, Transponder
 from dcplan.design.cuts import loop as cutting
 from dcplan.design.engine import Options, design
 from dcplan.design.formulation import USD, whole
-from dcplan.design.limits import Limits
+from dcplan.design.limits import Limits, Until, now_s
 from dcplan.design.problem import problem
 from dcplan.design.result import Design, Infeasible
 from dcplan.design.solver.solve import solve
@@ -226,3 +226,15 @@ def test_more_ways_than_were_listed_are_said(monkeypatch):
     found = solved(net, factory.lightpaths(net), held)
     assert isinstance(found, Design)
     assert "x: the 2 shortest ways were considered, there are more" in found.assumptions
+
+
+def test_a_list_of_ways_that_time_cut_short_says_so():
+    """Else a certificate would count on it, and the check, which lists all, find traffic to have other ways."""
+    fibers = {"n": ("a", "b", 200, 2), "m": ("a", "c", 40, 2), "o": ("b", "c", 40, 2), "s": ("a", "b", 90, 2)}
+    net = factory.network(["a", "b", "c"], fibers, {"survive": []}, modes=FAST)
+    demand = factory.demand(net, "d", "a", "b", 100)
+    made = problem(net, factory.lines(net), factory.lightpaths(net), [demand], promised_states(net))
+    whole, listed = ways_of(made, demand), ways_of(made, demand, Until(now_s() - 1.0))
+    assert (whole.complete, whole.chosen, whole.hurried) == (True, False, False)
+    assert (listed.complete, listed.chosen, listed.hurried) == (False, False, True)
+    assert len(listed.ways) < len(whole.ways)

@@ -90,7 +90,7 @@ def ways_of(problem: Problem, demand: Demand, until: Until | None = None, most: 
     if not complete:
         for partner in _partners(problem, graph, routes[:PARTNERED]):
             _add(problem, found, partner, tiles, limit)
-    return Ways(tuple(found.values()), complete, hurried and not complete)
+    return Ways(tuple(found.values()), complete, hurried=hurried and not complete)
 
 
 def _add(
