@@ -1,8 +1,9 @@
 """The search for the cheapest purchase beside which some wavelengths are never retuned.
 
-The states that matter stand in one program with what is bought and what is anchored, traffic and all. What it proposes
-is tried in every other state; those that it does not carry are written into it, until it carries all of them. Its bound
-is a bound at any time, and so is that of the relaxation in which everything may be retuned.
+The healthy state stands in one program with what is bought and what is anchored, traffic and all. What it proposes is
+tried in every other state, and enlarged until it carries all of them; of those that it did not carry some are written
+into the program, which proposes again. Its bound is a bound at any time, and so is that of the relaxation in which
+everything may be retuned.
 """
 
 from __future__ import annotations
@@ -18,28 +19,32 @@ from dcplan.design.relight.known import LAST_S, Search, all_there_is, offer, sta
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.search import Found, as_found
+from dcplan.design.sizing import EASY
 from dcplan.design.solver.direct import solve_again
 from dcplan.design.solver.program import Program
+from dcplan.design.solver.solve import relative_gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dcplan.design.cuts.loop import Task
-    from dcplan.design.limits import Until
     from dcplan.design.relight.projected import Wanted
     from dcplan.design.relight.shores import Asked
+    from dcplan.design.solver.solve import Solved
     from dcplan.model.network import FiberId
 
-FIRST = 6
-"""States that are written out from the beginning."""
 AT_ONCE = 4
 """States that are written out after a proposal that does not carry them."""
 PASSES = 3
 """Times that a purchase is enlarged state by state until it carries all of them."""
-ROUGHLY = 0.25
-"""Share of the time for the first purchase, which the healthy network alone shapes."""
-ROUGH_GAP = 0.05
-"""Gap of what the healthy network asks for there."""
+SHARE = 0.5
+"""Share of the time and nodes that are left for a proposal, while others are to follow."""
+LEAST_S = 1.0
+"""At least so long is looked for one [s]."""
+ROUGH_GAP = 0.02
+"""Gap of proposals while states break them."""
+SAME = 1e-9
+"""Share of the cost that is rounding."""
 WITHIN = 1e-7
 """Share by which less is set aside than a program says, whose rows hold but for rounding."""
 
@@ -53,60 +58,60 @@ def search(
     nothing is retuned; or none. Where nothing costs less, its purchase is the answer. NothingYetError or StoppedError
     where it ended before any answer.
     """
-    found = _begun(task, slots, relaxed, begin)
-    matter = sorted(relaxed.master.matter - {0})
-    _write(found, [0, *matter, *(k for k in range(1, states(found)) if k not in matter)][:FIRST])
+    found = _started(task, slots, relaxed)
+    if begin:
+        offer(found, all_there_is(found, begin), tuple(begin))
+    _write(found, [0])
+    half = task.gap / 2
+    gap, share = max(ROUGH_GAP, half), SHARE
     while not found.closed():
         if task.until.over:
             found.reason = task.until.why
             break
-        solved = solve_again(task.solver, found.master.pool.whole, task.until.limits(task.gap / 2), warm(found))
+        solved = _proposed(found, gap, share)
         if solved.status == "infeasible":
             return None
         if solved.bound is not None:
             found.bound = max(found.bound, solved.bound)
-        if solved.objective is None or solved.objective >= found.cost:
-            found.reason = solved.reason
-            break
-        broken = _tried(found, solved.values)
+        better = solved.objective is not None and solved.objective < found.cost * (1 - SAME)
+        broken = better and _tried(found, solved.values)
         task.say(
             f"{'no design yet' if found.bought is None else f'cost US$ {found.cost / USD:,.0f}'}, "
             f"bound US$ {found.bound / USD:,.0f}, {len(found.master.states)} of {states(found)} states written out"
         )
-        if not broken:
+        if broken:
+            wide = solved.nodes * len(found.master.pool.whole.columns) > EASY
+            rough = min(ROUGH_GAP, relative_gap(found.cost, found.bound) / 4)
+            gap, share = max(half, rough) if wide else half, SHARE
+        elif gap > half or share < 1:
+            gap, share = half, 1.0
+        else:
             found.reason = solved.reason
             break
     if found.bought is None:
-        _roughly(found, slots, relaxed, task.until.extended(LAST_S))
-    if found.bought is None:
-        raise nothing_yet(task.until.why)
+        _rescue(found, slots, relaxed)
     return as_found(found)
 
 
-def _begun(
-    task: Task, slots: Sequence[Mapping[FiberId, int]], relaxed: Found, begin: Sequence[tuple[int, ...]]
-) -> Search:
-    """With what is there to begin from, and a first purchase if it is found soon."""
-    found = _started(task, slots, relaxed)
-    if begin:
-        offer(found, all_there_is(found, begin), tuple(begin))
-    if not found.closed() and not task.until.over:
-        with task.until.stop.saving(1 - ROUGHLY):
-            _roughly(found, slots, relaxed, task.until.within(ROUGHLY * task.until.left_s))
-    return found
+def _proposed(found: Search, gap: float, share: float) -> Solved:
+    """What the states that are written out ask for, within a share of the time and nodes."""
+    until = found.until
+    with until.stop.saving(1 - share):
+        limits = until.within(max(LEAST_S, share * until.left_s)).limits(gap)
+        return solve_again(found.task.solver, found.master.pool.whole, limits, warm(found))
 
 
-def _roughly(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found, until: Until) -> None:
-    """Offer what the healthy network asks for, enlarged state by state."""
-    soon = replace(found.task, until=until)
+def _rescue(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> None:
+    """When time is up without an answer: what the healthy network asks for, enlarged state by state."""
+    soon = replace(found.task, until=found.until.extended(LAST_S))
     some = _started(soon, slots, relaxed)
-    some.cost = found.cost
     _write(some, [0])
-    solved = solve_again(soon.solver, some.master.pool.whole, until.within(until.left_s / 2).limits(ROUGH_GAP))
+    solved = _proposed(some, ROUGH_GAP, SHARE)
     if solved.values:
         _tried(some, solved.values)
-    if some.bought is not None:
-        _offer(found, some.bought, some.promised, some.counts)
+    if some.bought is None:
+        raise nothing_yet(found.until.why)
+    _offer(found, some.bought, some.promised, some.counts)
 
 
 def _started(task: Task, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> Search:

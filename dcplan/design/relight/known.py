@@ -246,6 +246,9 @@ def warm(found: Search) -> list[float] | None:
             values[old] = min(value, program.columns[old].upper)
     for i, value in found.at_ends(found.bought).items():
         values[i] = value
+    never = found.promised or [found.counts[0][j] for j in found.master.bought.anchors]
+    for i, value in zip(found.master.bought.promised, never, strict=False):
+        values[i] = value
     for row in program.rows if found.task.problem.band.guard else ():
         if row.name.startswith("used"):
             width = next(i for i, value in row.terms.items() if value < 0)
