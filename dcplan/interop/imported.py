@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 LONGEST = 80
 """Letters of a name in a topology file."""
+MOST = 1e18
+"""Figures from here on are slips of the pen: no topology file takes them."""
 SCHEMA = "# yaml-language-server: $schema=./dcplan.schema.json\n"
 
 

@@ -140,6 +140,9 @@ def test_demands_without_a_unit_need_a_total(tmp_path):
     for total in (None, 0.0, -5.0):
         with pytest.raises(UsageError, match="say with --total-gbps what all of them are together"):
             brought(tmp_path, RING, total)
+    for total in (1e18, float("inf")):
+        with pytest.raises(UsageError, match=r"--total-gbps must be below 10\^18"):
+            brought(tmp_path, RING, total)
 
 
 def test_a_name_is_looked_up_in_the_installed_package(monkeypatch):

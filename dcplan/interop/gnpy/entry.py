@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dcplan.errors import UsageError
+from dcplan.interop.imported import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 
 MOST_DB = 300.0
-MOST = 1e18
-"""Figures beyond are slips of the pen and would overflow."""
 
 
 @dataclass(frozen=True, slots=True)

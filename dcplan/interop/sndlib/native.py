@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING
 
 from dcplan.errors import UsageError
+from dcplan.interop.imported import MOST
 from dcplan.interop.sndlib.instance import UNLIMITED, Demand, Instance, Link, Module, Node
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class _Walk:
     def figure(self) -> float:
         text = self.word()
         value = UNLIMITED if text == "UNLIMITED" else _number(text)
-        if not isfinite(value) and text != "UNLIMITED":
+        if not abs(value) < MOST and text != "UNLIMITED":
             self.at -= 1
             raise self.fault("a figure")
         return value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from dcplan.errors import UsageError
+from dcplan.interop.imported import MOST
 from dcplan.interop.sndlib.instance import UNLIMITED, Demand, Instance, Link, Module, Node
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Place:
             value = float(text)
         except ValueError:
             value = UNLIMITED
-        if not isfinite(value) and value != otherwise:
+        if not abs(value) < MOST and value != otherwise:
             raise UsageError(f"{self.name}: {path} must be a figure, found {text}")
         return value
 

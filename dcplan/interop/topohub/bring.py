@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dcplan.errors import UsageError
 from dcplan.geo import great_circle_km
-from dcplan.interop.imported import LONGEST, SCHEMA, Imported, distinct
+from dcplan.interop.imported import LONGEST, MOST, SCHEMA, Imported, distinct
 from dcplan.interop.place import are_degrees, placed
 from dcplan.interop.text import yaml_text
 from dcplan.interop.topohub.graph import read
@@ -40,6 +40,8 @@ def bring(source: str, total_gbps: float | None) -> Imported:
     """
     if total_gbps is None or not total_gbps > 0:
         raise UsageError("demands of TopoHub have no unit: say with --total-gbps what all of them are together")
+    if total_gbps >= MOST:
+        raise UsageError(f"--total-gbps must be below 10^18, found {total_gbps:g}")
     graph = read(source)
     shown = Path(source).name if Path(source).is_file() else source
     said: list[str] = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import import_module
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dcplan.errors import UsageError
+from dcplan.interop.imported import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,5 +144,6 @@ def _demands(matrix: Any, source: str, known: set[str]) -> dict[tuple[str, str],
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, none for anything else."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value) else None
+    """A number that a topology file takes, none for anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if number and abs(value) < MOST else None
