@@ -313,9 +313,9 @@ def verify(network: Network, made: Plan) -> tuple[str, ...]:
     The design and its certificate are checked by addition. Sites, fibers, lines, link budgets, demands, the assessment
     and the comparison of parallelism plans are worked out anew and compared; fair rates by a simplex method of its
     own: no solver is loaded. Each wavelength closes among the channels that are lit beside it, whatever their widths.
-    With `policy.periods` all of this for each of them, and their sums. What only a solver could work out anew (what the
-    limits that bind are worth, collectives and networks that were compared and not taken) is guarded by the seal of the
-    file: it tells that something was changed, not that it was right.
+    With `policy.periods` all of this for each of them, and their sums. What only a solver could work out anew (why a
+    search ended unproven, what limits that bind are worth, collectives and networks compared and not taken) is
+    guarded by the seal of the file: it tells that something was changed, not that it was right.
     """
     from dcplan.api.growth import faults
     from dcplan.planfile import is_sealed
