@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from dcplan.design.collective.optimal import EVERY_TREE, MOST_PACKINGS, packings
 from dcplan.model.network import pair
-from dcplan.training.across.packing import Packing, among, faults, rooted, shares, trips
+from dcplan.planfile import rounded
+from dcplan.training.across.packing import Packing, Tree, among, as_written, faults, rooted, shares, trips
 from dcplan.training.across.patterns import KINDS, Collective, as_trees, pattern
 
 if TYPE_CHECKING:
@@ -148,6 +150,16 @@ def test_direct_exchange_stays_direct_exchange_where_sites_are_lost(n: int) -> N
         left = tuple(SITES[lost:n])
         expected = pattern(Collective("direct", ms), left).share
         assert shares(among(stars, left)) == pytest.approx(dict(expected))
+
+
+@pytest.mark.parametrize("parts", [(1, 1, 1), (2, 1), (4, 1, 1), (7, 5, 1), (1e9, 1, 0.1)])
+def test_shares_are_those_that_a_plan_file_keeps(parts: tuple[float, ...]) -> None:
+    """Else rates that follow from a plan that was read are others, and its certificate may not add up any more."""
+    tree = Tree(1.0, "a", (("b", "a"), ("c", "a")))
+    shares = [one.share for one in as_written([replace(tree, share=part / sum(parts)) for part in parts])]
+    assert shares == [one for one in rounded(shares) if one > 0]
+    assert sum(round(share * 10**9) for share in shares) == 10**9
+    assert shares == pytest.approx([part / sum(parts) for part in parts][: len(shares)], abs=2e-9)
 
 
 def test_trees_are_told_from_what_is_none() -> None:

@@ -55,6 +55,7 @@ def test_trees_stand_in_plan_and_report_and_pass_the_check(planned, capsys, monk
             sent[ends] = sent.get(ends, 0.0) + tree.share * 4 * 70.55
     assert {link.ends: link.gb for link in one.links} == pytest.approx(sent, rel=0.01)
     read = loads(dumps(made), "plan.json")
+    assert read.collectives[0].trees == one.trees
     assert api.verify(network(folder, "optimal", RING), read) == ()
     (folder / "plan.json").write_text(dumps(made), encoding="utf-8")
     assert run(["report", "plan.json", "--format", "json"]) == 0

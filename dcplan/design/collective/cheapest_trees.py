@@ -15,7 +15,7 @@ from dcplan.design.collective.optimal import EVERY_TREE, cheapest_tree
 from dcplan.design.result import Infeasible
 from dcplan.design.traffic import JobTraffic, sized
 from dcplan.model.states import HEALTHY
-from dcplan.training.across.packing import Packing, rooted
+from dcplan.training.across.packing import Packing, as_written, rooted
 from dcplan.training.across.patterns import OPTIMAL, Collective, as_trees, pattern
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def cheapest_trees(
     refused: list[Infeasible] = []
 
     def attempt(packing: Packing) -> None:
-        merged = _merged(packing)
+        merged = as_written(_merged(packing))
         key = tuple(sorted((ends, round(tree.share, 9)) for tree in merged for ends in tree.links))
         if key in tried:
             return

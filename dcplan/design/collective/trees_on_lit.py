@@ -27,7 +27,7 @@ from dcplan.design.ways.labels import near_of, within
 from dcplan.errors import DcplanError
 from dcplan.model.network import Pair, pair
 from dcplan.model.states import HEALTHY
-from dcplan.training.across.packing import Packing, rooted
+from dcplan.training.across.packing import Packing, as_written, rooted
 from dcplan.training.across.patterns import KINDS, OPEN, OPTIMAL, Collective, pattern
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def trees_on(
         if rate > NOTHING * whole:
             shares[links_] = shares.get(links_, 0.0) + rate
     most, ms = math.fsum(shares.values()), {ends: way[0] for ends, way in _quickest(arcs, pairs, limit_ms).items()}
-    return whole, tuple(replace(rooted(links_, ms), share=rate / most) for links_, rate in shares.items())
+    return whole, as_written(tuple(replace(rooted(links_, ms), share=rate / most) for links_, rate in shares.items()))
 
 
 def _quickest(

@@ -16,6 +16,9 @@ from dataclasses import dataclass, replace
 
 from dcplan.model.network import Pair, SiteId, pair
 
+DECIMALS = 9
+"""Of shares in a plan file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -91,6 +94,17 @@ def trips(packing: Packing) -> tuple[tuple[Pair, ...], ...]:
         for down in ups
     )
     return tuple(ways)
+
+
+def as_written(packing: Packing) -> Packing:
+    """With shares of nine decimals, as a plan file keeps them; the largest takes what the others leave of 1.
+
+    So rates that follow from a plan that was read are those that it was made with, to the last bit.
+    """
+    kept = [tree for tree in packing if round(tree.share, DECIMALS) > 0]
+    first = max(kept, key=lambda tree: tree.share)
+    others = math.fsum(round(tree.share, DECIMALS) for tree in kept if tree is not first)
+    return tuple(replace(tree, share=round(1 - others if tree is first else tree.share, DECIMALS)) for tree in kept)
 
 
 def among(packing: Packing, sites: Sequence[SiteId]) -> Packing:
