@@ -33,7 +33,7 @@ from dcplan.design.solver.solve import require
 from dcplan.design.spectrum.place import Misfit, assign, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways.listing import capped, counting, held, on_two_ways
-from dcplan.errors import SolverError
+from dcplan.errors import NothingYetError, SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,20 +119,26 @@ def design(
     routing takes longer all the same it is finished, for a plan carries all of its traffic, and the check always is.
     What binds is then left out, which is said.
     Ctrl-C ends the search as a limit does; pressed twice, it raises KeyboardInterrupt.
-    SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that
-    follows (which would be a mistake in dcplan).
+    SolverError where the solver is missing, time ran out before any answer, or the answer fails the check that follows,
+    also when it is searched again with less tolerance: rates may lie within it of what can be lit.
     """
     require(options.solver)
     countable(demands)
     until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
     with interruptible(until.stop, options.progress or (lambda _: None)):
-        result = _searched(network, lines, lightpaths, demands, states, options, until)
-        if isinstance(result, Infeasible):
-            return result
-        faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
-    if faults:
-        raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
-    return result
+        for exact in (False, True):
+            try:
+                result = _searched(network, lines, lightpaths, demands, states, options, replace(until, exact=exact))
+            except SolverError as error:
+                if exact or isinstance(error, NothingYetError):
+                    raise
+                continue
+            if isinstance(result, Infeasible):
+                return result
+            faults = verify(network, lines, lightpaths, demands, states, result, gap=options.gap)
+            if not faults:
+                return result
+    raise SolverError(f"the design does not pass its own check, please report this: {'; '.join(faults[:5])}")
 
 
 def _searched(

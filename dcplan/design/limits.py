@@ -51,6 +51,10 @@ class Stop:
         return self.asked or self.nodes == 0
 
 
+EXACT = 1e-9
+"""By how much a row may be missed where a solve is to be exact, 1 kb/s of traffic; else 1e-6."""
+
+
 @dataclass(frozen=True, slots=True)
 class Until:
     """When work must end: at a time, or when it is stopped."""
@@ -58,6 +62,8 @@ class Until:
     at_s: float = inf
     """On the clock `now_s`."""
     stop: Stop = field(default_factory=Stop)
+    exact: bool = False
+    """Integer programs keep to their rows more closely than is usual, which takes longer."""
 
     @property
     def left_s(self) -> float:
@@ -94,11 +100,11 @@ class Until:
 
     def extended(self, seconds: float) -> Until:
         """For what must still be done when it is over: at least so many seconds from now, and not stopped."""
-        return Until(max(self.at_s, now_s() + seconds))
+        return Until(max(self.at_s, now_s() + seconds), exact=self.exact)
 
     def limits(self, gap: float, nodes: int | None = None) -> Limits:
         """Those of one solve."""
-        return Limits(self.left_s, gap, nodes, self.stop)
+        return Limits(self.left_s, gap, nodes, self.stop, self.exact)
 
 
 def nothing_yet(why: str) -> NothingYetError | StoppedError:
@@ -118,6 +124,8 @@ class Limits:
     """Branch-and-bound nodes, a limit that is the same on every machine (conflicts for CP-SAT)."""
     stop: Stop = field(default_factory=Stop)
     """What ends the search that the solve is part of; its nodes are spent on."""
+    exact: bool = False
+    """Rows are kept to `EXACT`; HiGHS only."""
 
     @property
     def most_nodes(self) -> int | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from dcplan.design.limits import held_back
+from dcplan.design.limits import EXACT, held_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +85,7 @@ def run_highs(made: Any, limits: Limits) -> None:
     for option, value in (
         ("mip_rel_gap", limits.gap),
         ("mip_abs_gap", 1e-9),
+        ("mip_feasibility_tolerance", EXACT if limits.exact else 1e-6),
         ("time_limit", float(limits.time_s)),
         ("mip_max_nodes", NO_LIMIT if limits.most_nodes is None else limits.most_nodes),
     ):

@@ -43,6 +43,8 @@ def solve_again(name: str, program: Program, limits: Limits, start: Sequence[flo
         reason, bound = "proven", beaten
     found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = tuple(highs.getSolution().col_value) if found else ()
+    found = found and all(map(isfinite, values))  # what HiGHS calls feasible at the edge of its tolerance may be none
+    values = values if found else ()
     objective = _cost(program, values) if found else inf
     if start is not None and beaten <= objective:
         values, objective = tuple(start), beaten
