@@ -266,6 +266,11 @@ def loads(text: str, name: str) -> Plan:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"{name} is not a whole plan file: {where}: {first['msg']}") from error
+    for lightpath in plan.lightpaths:
+        if len(lightpath.route.sites) != len(lightpath.route.fibers) + 1:
+            raise UsageError(
+                f"{name} is not a whole plan file: the route of {lightpath.id} has a site or fiber too few"
+            )
     if not plan.seal:
         raise UsageError(f"{name} has no seal, so that nobody can tell whether it was changed: plan it again")
     return plan

@@ -9,6 +9,7 @@ import pytest
 
 from dcplan import planfile
 from dcplan.errors import UsageError
+from tests.report.plans import rich
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,6 +38,14 @@ def test_the_schema_names_every_part_of_a_plan() -> None:
 def test_what_is_no_plan_is_refused_with_a_reason(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         planfile.loads(text, "x.json")
+
+
+def test_a_route_that_lacks_a_site_is_refused() -> None:
+    whole = json.loads(planfile.dumps(rich()))
+    planfile.loads(json.dumps(whole), "x.json")
+    whole["lightpaths"][0]["route"]["sites"].pop()
+    with pytest.raises(UsageError, match=r"is not a whole plan file: the route of L1 has a site or fiber too few"):
+        planfile.loads(json.dumps(whole), "x.json")
 
 
 def test_numbers_are_rounded_once_and_stay() -> None:
