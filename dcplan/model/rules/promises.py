@@ -12,7 +12,9 @@ from dcplan.model.states import HEALTHY, MOST_STATES, states_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dcplan.model.job import Job
     from dcplan.model.network import Network
+    from dcplan.model.schema import Demand
     from dcplan.model.source import Loc
 
 _STORM = "failures: {storm: {fibers: [north]}}\n"
@@ -79,14 +81,23 @@ FEW_ROUTES = Rule(
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one, max_paths: 1")),
     adding("policy: {scheme: relight}\n", with_change("gbps: 400", "gbps: 400, scheme: one-plus-one")),
 )
+BESIDE_TWO_WAYS = Rule(
+    "DCP227",
+    "few-routes-beside-two-ways",
+    Severity.ERROR,
+    "Where a job or demand goes two ways at once (`one-plus-one`), dcplan counts the routes of such alone: `max_paths`"
+    " of others, which are routed anew, is refused.",
+    adding("policy: {scheme: one-plus-one}\n", with_change("gbps: 400", "gbps: 400, scheme: reroute, max_paths: 1")),
+    adding("policy: {scheme: one-plus-one}\n", with_change("gbps: 400", "gbps: 400, max_paths: 1")),
+)
 
-RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS, FEW_ROUTES)
+RULES = (UNKNOWN, MEMBER, TAKEN, TOO_MANY, TWO_WAYS, FEW_ROUTES, BESIDE_TWO_WAYS)
 
 
 def check(network: Network) -> list[Finding]:
     """Promises and members of failures that are not there, names that are taken, more failures than can be planned."""
     found = [*_promises(network), *_members(network), *_taken(network)]
-    return found or [*_too_many(network), *_two_ways(network), *_few_routes(network)]
+    return found or [*_too_many(network), *_two_ways(network), *_few_routes(network), *_beside_two_ways(network)]
 
 
 def lists(network: Network) -> Iterator[tuple[Loc, Sequence[str]]]:
@@ -156,3 +167,20 @@ def _few_routes(network: Network) -> Iterator[Finding]:
             span = network.document.locate((section, name, "max_paths"))
             message = f"routes of {section[:-1]} `{name}` are counted where some are under relight, some {others[0]}"
             yield Finding(FEW_ROUTES, span, message, "leave `max_paths` out, or give all the same scheme")
+
+
+def _beside_two_ways(network: Network) -> Iterator[Finding]:
+    promised = [each for each in asking(network) if survived_by(network, each[2]) and _share(each[2]) > 0]
+    two_ways = [one for one in promised if scheme_of(network, one[2]) == "one-plus-one"]
+    for one in asking(network) if two_ways else ():
+        section, name, about = one
+        if about.max_paths is not None and one not in two_ways:
+            span = network.document.locate((section, name, "max_paths"))
+            other = f"{two_ways[0][0][:-1]} `{two_ways[0][1]}`"
+            message = f"routes of {section[:-1]} `{name}` are counted, beside {other} on two ways"
+            yield Finding(BESIDE_TWO_WAYS, span, message, "leave `max_paths` out, or give all the same scheme")
+
+
+def _share(about: Job | Demand) -> float:
+    """What is promised in a failure; of a job it is sized [%]."""
+    return getattr(about, "under_failure_percent", 100.0)
