@@ -9,6 +9,7 @@ everything may be retuned.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from dcplan.design.few.program import NOBODY, write_in_few
@@ -34,15 +35,17 @@ if TYPE_CHECKING:
     from dcplan.model.network import FiberId
 
 AT_ONCE = 4
-"""States that are written out after a proposal that does not carry them."""
+"""States that are written out after a proposal that does not carry them; only one where a solve takes long."""
 PASSES = 3
 """Times that a purchase is enlarged state by state until it carries all of them."""
 SHARE = 0.5
 """Share of the time and nodes that are left for a proposal, while others are to follow."""
 LEAST_S = 1.0
 """At least so long is looked for one [s]."""
-ROUGH_GAP = 0.02
+ROUGH_GAP = 0.04
 """Gap of proposals while states break them."""
+ROOT_NODES = 10
+"""The root of a solve takes as long as so many nodes."""
 SAME = 1e-9
 """Share of the cost that is rounding."""
 WITHIN = 1e-7
@@ -74,13 +77,13 @@ def search(
         if solved.bound is not None:
             found.bound = max(found.bound, solved.bound)
         better = solved.objective is not None and solved.objective < found.cost * (1 - SAME)
-        broken = better and _tried(found, solved.values)
+        wide = max(solved.nodes, ROOT_NODES) * len(found.master.pool.whole.columns) > EASY
+        broken = better and _tried(found, solved.values, 1 if wide else AT_ONCE)
         task.say(
             f"{'no design yet' if found.bought is None else f'cost US$ {found.cost / USD:,.0f}'}, "
             f"bound US$ {found.bound / USD:,.0f}, {len(found.master.states)} of {states(found)} states written out"
         )
         if broken:
-            wide = solved.nodes * len(found.master.pool.whole.columns) > EASY
             rough = min(ROUGH_GAP, relative_gap(found.cost, found.bound) / 4)
             gap, share = max(half, rough) if wide else half, SHARE
         elif gap > half or share < 1:
@@ -108,7 +111,7 @@ def _rescue(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Foun
     _write(some, [0])
     solved = _proposed(some, ROUGH_GAP, SHARE)
     if solved.values:
-        _tried(some, solved.values)
+        _tried(some, solved.values, AT_ONCE)
     if some.bought is None:
         raise nothing_yet(found.until.why)
     _offer(found, some.bought, some.promised, some.counts)
@@ -137,10 +140,10 @@ def _write(found: Search, several: Iterable[int]) -> None:
         master.states[k] = columns
 
 
-def _tried(found: Search, values: Sequence[float]) -> bool:
-    """Offer what is proposed where it carries every state; else write out some that it does not carry, and enlarge it.
+def _tried(found: Search, values: Sequence[float], at_once: int) -> bool:
+    """Offer what is proposed where it carries every state; else enlarge it, and write out some that it does not carry.
 
-    Whether there were such.
+    First those for which it must grow most. Whether there were such.
     """
     master, mine = found.master, found.master.bought
     bought = tuple(float(round(values[i])) for i in mine.columns)
@@ -156,8 +159,8 @@ def _tried(found: Search, values: Sequence[float]) -> bool:
     if not broken:
         _offer(found, bought, promised, [lit for lit in counts.values() if lit is not None])
         return False
-    _enlarge(found, bought, promised)
-    _write(found, broken[:AT_ONCE])
+    more = _enlarge(found, bought, promised)
+    _write(found, sorted(broken, key=lambda k: -more.get(k, 0.0))[:at_once])
     return True
 
 
@@ -170,20 +173,28 @@ def _offer(
         found.promised = promised
 
 
-def _enlarge(found: Search, bought: Sequence[float], promised: Sequence[float]) -> None:
-    """Offer a purchase of at least so much that carries every state, if it is found soon and saves something."""
+def _enlarge(found: Search, bought: Sequence[float], promised: Sequence[float]) -> dict[int, float]:
+    """Offer a purchase of at least so much that carries every state, if it is found soon and saves something.
+
+    By how much it grew for which state [thousand US$].
+    """
     given, size = (*bought, *promised), len(bought)
+    grown: dict[int, float] = {}
     for _ in range(PASSES):
         counts = []
         for k in range(states(found)):
             lit = found.program(k).carried(given, found.until)
             if lit is None:
                 more = found.program(k).grown(given, found.until)
-                if more is None or found.price(more[:size]) >= found.cost:
-                    return
+                if more is None:
+                    return {**grown, k: inf}
+                grown[k] = grown.get(k, 0.0) + found.price(more[:size]) - found.price(given[:size])
+                if found.price(more[:size]) >= found.cost:
+                    return grown
                 given = more
             else:
                 counts.append(lit)
         if len(counts) == states(found):
             _offer(found, given[:size], given[size:], counts)
-            return
+            break
+    return grown

@@ -56,6 +56,8 @@ class Search:
     """See `search`."""
     begin: Sequence[tuple[int, ...]] = ()
     """Wavelengths of every state that are known to do, whatever is asked further; or none."""
+    bounding: bool = False
+    """No purchase is wanted, only a bound."""
     enlarged: int = 0
     """Proposals since one was last enlarged."""
 

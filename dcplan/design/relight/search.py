@@ -106,7 +106,10 @@ def search(
     answer, unless no more than a bound is wanted, or there is something to begin from: then one of infinite cost.
     """
     found = Search(
-        start(task, slots) if before is None else again(before.master, task, slots), foresee=foresee, begin=begin
+        start(task, slots) if before is None else again(before.master, task, slots),
+        foresee=foresee,
+        begin=begin,
+        bounding=bound,
     )
     if before is not None and found.master.slots == before.master.slots:
         found.bound = before.bound_usd * USD
@@ -255,12 +258,12 @@ def _tried(found: Search, values: Sequence[float]) -> bool:
     added, further = separate(master, values, found.bound)
     proposed = tuple(values[i] for i in master.bought.columns)
     found.enlarged += 1
-    if further:
+    if further and not found.bounding:
         least = found.price(proposed) + max(one.short for one in further)
         if least < found.cost * (1 - found.task.gap) and (found.bought is None or found.enlarged >= ENLARGED_EVERY):
             shortest = sorted(further, key=lambda one: (-one.short, one.state))
             enlarged(found, proposed, values, [one.state for one in shortest], found.until)
-    else:
+    elif not further:
         failed = enlarged(found, proposed, values, (), found.until)
         if not failed:
             return False
