@@ -17,7 +17,7 @@ from dcplan.design.few.program import NOBODY, Few, write_in_few
 from dcplan.design.formulation import Bought, carry, master
 from dcplan.design.order import in_file_order
 from dcplan.design.routing.aside import across, aside_of
-from dcplan.design.routing.check import StateCheck, StateChecker, UncheckedError
+from dcplan.design.routing.check import StateCheck, UncheckedError
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.program import Row as ProgramRow
 from dcplan.design.solver.solve import Linear
@@ -120,7 +120,7 @@ class Loop:
     bought: Bought
     table: Arrays
     shore_cuts: ShoreCuts
-    check: StateChecker | None
+    check: StateCheck | None
     """None where the master holds all traffic: that of demands on two ways, and of others in one state, with a price.
 
     Where traffic has a price, the master holds that of the healthy state, which is checked with the others."""
@@ -204,7 +204,7 @@ def start(task: Task, known: Sequence[Held] = (), *, rounding: bool = True, like
     return loop
 
 
-def _check(task: Task, table: Arrays, like: Loop | None) -> StateChecker:
+def _check(task: Task, table: Arrays, like: Loop | None) -> StateCheck:
     if like and like.check and like.task.problem is task.problem and like.task.held == task.held:
         return like.check
     return StateCheck(task.problem, task.held, table)
@@ -288,7 +288,7 @@ def separate(
     return added + more
 
 
-def _broken_states(loop: Loop, check: StateChecker, point: Any, until: Until | None) -> list[Cut]:
+def _broken_states(loop: Loop, check: StateCheck, point: Any, until: Until | None) -> list[Cut]:
     """A broken inequality for each broken state, those first that were broken lately; ends after enough of them."""
     problem = loop.task.problem
     order = sorted(loop.table.ruling, key=lambda k: (not problem.states[k].healthy, -loop.rank.get(k, 0.0), k))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dcplan.design.arrays import Arrays, arrays
 from dcplan.design.cuts.inequality import Cut
@@ -54,24 +54,6 @@ class Short:
     cut: Cut
 
 
-class StateChecker(Protocol):
-    """Answers, for one purchase, which states it cannot carry."""
-
-    def broken(
-        self,
-        counts: Sequence[float],
-        states: Sequence[int],
-        enough: int,
-        aside: Mapping[Hop, float] | None = None,
-        until: Until | None = None,
-    ) -> list[Short]:
-        """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`.
-
-        aside: what demands on two ways have for themselves [Tb/s].
-        """
-        ...
-
-
 class StateCheck:
     """Checks states by loads that were seen to carry them, by rerouting, by a linear program.
 
@@ -114,6 +96,7 @@ class StateCheck:
     ) -> list[Short]:
         """Of the states, in that order, those that so many of each choice cannot carry; stops after `enough`.
 
+        aside: what demands on two ways have for themselves [Tb/s].
         UncheckedError where time is up before any of them was found and before all were looked at.
         """
         rooms = self._rooms(counts, aside)
