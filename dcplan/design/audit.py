@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dcplan.design.cuts.loop import Task, with_traffic
 from dcplan.design.few.program import Few, counted, write_in_few
 from dcplan.design.formulation import master, whole_slots
-from dcplan.design.limits import Stop, Until, now_s
+from dcplan.design.limits import Stop, Until
 from dcplan.design.reasons.conflict import Tried, explain
 from dcplan.design.reasons.words import asked_in_words, cut_in_words, words_of
 from dcplan.design.relight.answer import why_not
@@ -52,7 +52,7 @@ def audit(made: Problem, options: Options, *, whole: bool) -> Audit | Infeasible
     stand in the spectrum is in neither. Infeasible where the master has no answer.
     """
     require(options.solver)
-    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
+    until = Until(stop=Stop(nodes=options.max_nodes)).within(options.time_limit_s)
     listed = {
         d: ways_of(made, demand)
         for d, demand in enumerate(made.demands)

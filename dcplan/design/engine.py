@@ -7,30 +7,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dcplan.design import cost
+from dcplan.design.answer import Answer, Nothing
+from dcplan.design.answer import answer as answered
 from dcplan.design.certificate.prices import certify
-from dcplan.design.cuts.loop import Task, cuts_of, root, start
+from dcplan.design.cuts.loop import Task, root, start
 from dcplan.design.few.reason import countable
-from dcplan.design.few.sizing import size_all
 from dcplan.design.formulation import USD, whole_slots
-from dcplan.design.limits import Stop, Until, interruptible, now_s
-from dcplan.design.lit import lit_fibers, wavelengths_of
+from dcplan.design.limits import Stop, Until, interruptible
+from dcplan.design.lit import wavelengths_of
 from dcplan.design.mixed.answer import answer as mixed
-from dcplan.design.nodes import with_roadms
 from dcplan.design.problem import Problem, problem
 from dcplan.design.proof import Known, proof
 from dcplan.design.reasons.binding import what_binds
 from dcplan.design.reasons.blocked import blocked
-from dcplan.design.reasons.conflict import Tried, explain, structural
+from dcplan.design.reasons.conflict import explain, structural
 from dcplan.design.relight.answer import Answer as Answered
 from dcplan.design.relight.answer import Fixed
 from dcplan.design.relight.answer import answer as retuned
 from dcplan.design.relight.design import relit
 from dcplan.design.result import Design, Infeasible
-from dcplan.design.routing.carried import routed
-from dcplan.design.routing.states import too_late
 from dcplan.design.schemes import scheme_of_all
 from dcplan.design.solver.solve import require
-from dcplan.design.spectrum.place import Misfit, assign, used_slots
 from dcplan.design.verify import verify
 from dcplan.design.ways.listing import capped, counting, held, on_two_ways
 from dcplan.errors import NothingYetError, SolverError
@@ -38,19 +35,15 @@ from dcplan.errors import NothingYetError, SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dcplan.design.cuts.loop import Held, Loop
     from dcplan.design.problem import Choice
-    from dcplan.design.result import Channel, Demand, Routing
-    from dcplan.design.sizing import Sized
+    from dcplan.design.result import Demand
     from dcplan.design.ways.chains import Ways
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import Network
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
 
 RELAXED = 0.2
 """Share of the time limit that a relaxation alone may take."""
-REPAIRS = 40
-"""Times that the sizing is repeated because channels found no place in the spectrum."""
 SOME_WAYS = "not all ways were considered"
 """Why a search ends where its bound is over more ways than it takes."""
 NEVER = (
@@ -79,31 +72,6 @@ class Options:
     """Called with a line of text now and then."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A purchase whose channels have found their places and whose traffic is routed."""
-
-    sized: Sized
-    channels: tuple[Channel, ...]
-    routing: tuple[Routing, ...]
-    bound_usd: float
-    basis: tuple[Task, Sequence[Held]]
-    """What the bound is about: the task with the whole band on every fiber, and the inequalities of its master."""
-    repairs: tuple[FiberId, ...]
-    """Fibers that were given less of their band because channels found no place there, in order."""
-    task: Task
-    capped: tuple[str, ...]
-    """Of which demands not all ways were considered, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Nothing:
-    """No purchase carries everything, and what is known of why."""
-
-    task: Task
-    tried: Tried
-
-
 def design(
     network: Network,
     lines: Sequence[Line],
@@ -124,7 +92,7 @@ def design(
     """
     require(options.solver)
     countable(demands)
-    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
+    until = Until(stop=Stop(nodes=options.max_nodes)).within(options.time_limit_s)
     with interruptible(until.stop, options.progress or (lambda _: None)):
         for exact in (False, True):
             try:
@@ -185,10 +153,10 @@ def _result(
             return replace(found, reason="; ".join((found.reason, *cut_short)))
         made = relit(replace(found, task=replace(found.task, until=until)), lightpaths, demands)
         return replace(made, assumptions=(*made.assumptions, *cut_short))
-    answer = _answer(task, listed)
-    if isinstance(answer, _Nothing):
+    answer = answered(task, listed)
+    if isinstance(answer, Nothing):
         return blocked(answer.task) or explain(answer.task, answer.tried)
-    return answer if isinstance(answer, Infeasible) else _design(lightpaths, demands, answer, until)
+    return answer if isinstance(answer, Infeasible) else _design(demands, answer, until)
 
 
 def _mixed(
@@ -207,10 +175,10 @@ def _mixed(
         return found
     others = [made.demands[d] for d in sorted(made.anchored)]
     try:
-        alone = _answer(*_rerouted(task, lightpaths, others))
+        alone = answered(*_rerouted(task, lightpaths, others))
     except SolverError:  # time ran out
         alone = None
-    if isinstance(alone, _Nothing):
+    if isinstance(alone, Nothing):
         return blocked(alone.task) or explain(alone.task, alone.tried)
     return Infeasible("fiber pairs", NEVER.format(", ".join(demand.id for demand in others)), ())
 
@@ -231,24 +199,18 @@ def _without_retuning(task: Task, lightpaths: Sequence[Lightpath]) -> Fixed | No
     made, until = task.problem, task.until.within(REROUTE_SHARE * task.until.left_s)
     try:
         with until.stop.saving(1 - REROUTE_SHARE):
-            found = _answer(*_rerouted(replace(task, until=until), lightpaths, made.demands))
+            found = answered(*_rerouted(replace(task, until=until), lightpaths, made.demands))
     except SolverError:  # time ran out before any answer
         return None
-    if not isinstance(found, _Answer):
+    if not isinstance(found, Answer):
         return None
-    rerouted = found.task.problem
-    counts = dict(zip(map(_kind, rerouted.choices), found.sized.counts, strict=True))
-    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
-    lit = lit_fibers(rerouted, found.channels)
-    wavelengths = wavelengths_of(rerouted, found.sized.counts)
-    pairs = {one.fiber: one.pairs for one in lit}
-    network = with_roadms(rerouted.network, by_id, wavelengths)
-    bill = cost.bill(network, rerouted.lines, by_id, wavelengths, pairs, found.routing)
+    counts = dict(zip(map(_kind, found.task.problem.choices), found.sized.counts, strict=True))
     return Fixed(
         counts=tuple(counts.get(_kind(choice), 0) for choice in made.choices),
         channels=found.channels,
         routing=found.routing,
-        cost_usd=cost.total(bill),
+        cost_usd=found.cost_usd,
+        bound_usd=0.0 if found.capped or any(choice.slots for choice in made.choices) else found.bound_usd,
         late=tuple(found.task.held),
     )
 
@@ -267,14 +229,14 @@ def possible(
 ) -> bool | None:
     """Whether there is any design; None where the limits end the search before that is known."""
     made = problem(network, lines, lightpaths, demands, states)
-    until = Until(now_s() + options.time_limit_s, Stop(nodes=options.max_nodes))
+    until = Until(stop=Stop(nodes=options.max_nodes)).within(options.time_limit_s)
     task, listed = _task(made, replace(options, gap=1.0), until)
     if structural(made, lightpaths, listed, until) is not None:
         return False
     try:
         if made.retunes:
             return isinstance(_result(task, listed, lightpaths, demands, until), Design)
-        return isinstance(_answer(task, listed), _Answer)
+        return isinstance(answered(task, listed), Answer)
     except SolverError:
         return None
 
@@ -290,7 +252,7 @@ def least_usd(
     """Cost of the relaxation with cuts, below which no design without retuning costs; None where it has no answer."""
     made = problem(network, lines, lightpaths, demands, states)
     quiet = replace(options, progress=None)
-    task, _ = _task(made, quiet, Until(now_s() + RELAXED * options.time_limit_s, Stop()))
+    task, _ = _task(made, quiet, Until().within(RELAXED * options.time_limit_s))
     loop = start(task)
     return loop.linear.objective / USD if root(loop) else None
 
@@ -308,89 +270,27 @@ def _task(made: Problem, options: Options, until: Until) -> tuple[Task, dict[int
     return on_two_ways(task)
 
 
-def _foreseen(task: Task, listed: dict[int, Ways]) -> tuple[Task, Loop | None]:
-    """The task with demands held to their ways that are too late already in the relaxation, and its loop so far.
-
-    Only saves solves: what is not foreseen here is found in the answer.
-    """
-    made = task.problem
-    loop: Loop | None = None
-    while any(demand.max_latency_ms is not None and d not in task.ways for d, demand in enumerate(made.demands)):
-        loop = start(task, tuple(loop.cuts.values()) if loop else (), like=loop)
-        if not root(loop) or task.until.over:
-            return task, loop
-        counts = [loop.linear.values[i] * (1 + 1e-6) for i in loop.bought.wavelengths]
-        try:
-            routing = routed(task, counts, cuts_of(loop.cuts.values()))
-        except SolverError:  # the relaxation is not yet one that carries everything
-            return task, loop
-        late = [d for d in too_late(made, routing) if d not in task.ways]
-        if not late:
-            return task, loop
-        task = held(listed, task, late)
-    return task, start(task, tuple(loop.cuts.values()), like=loop) if loop else None
-
-
-def _answer(task: Task, listed: dict[int, Ways]) -> _Answer | _Nothing | Infeasible:
-    """Size; then hold demands that came too late to ways within their limit; then tighten fibers that did not fit."""
-    made, bound = task.problem, 0.0
-    basis: tuple[Task, Sequence[Held]] = task, ()
-    repairs: tuple[FiberId, ...] = ()
-    before: Sized | None = None
-    begun: Loop | None = None
-    if made.shared:
-        task = counting(task, listed)
-        task, begun = _foreseen(task, listed)
-    for _ in range(REPAIRS + len(made.demands)):
-        sized = size_all(task, before, begun)
-        begun = None
-        if isinstance(sized, Infeasible):
-            return replace(sized, reason="; ".join((sized.reason, *capped(task, listed))))
-        if sized is None:
-            return _Nothing(task, Tried(late=bool(task.held), repaired=bool(repairs), capped=capped(task, listed)))
-        before = sized
-        if not repairs:
-            bound, basis = min(sized.bound_usd, task.floor_usd or sized.bound_usd), (task, sized.cuts)
-        routing = routed(replace(task, ways={**task.ways, **sized.ways}), sized.counts, cuts_of(sized.cuts))
-        late = [d for d in too_late(made, routing) if d not in task.ways]
-        if late:
-            task = held(listed, task, late)
-            continue
-        channels = assign(made, sized.counts, sized.pairs)
-        if not isinstance(channels, Misfit):
-            return _Answer(sized, channels, routing, bound, basis, repairs, task, capped(task, listed))
-        fiber = channels.fiber
-        repairs = (*repairs, fiber)
-        task.say(f"channels do not fit on {fiber}, solving again with less of its band")
-        fewer = (used_slots(made, sized.counts)[fiber] - 1) // max(1, sized.pairs[fiber])
-        task = replace(task, slots={**task.slots, fiber: min(fewer, task.slots[fiber] - 1)})
-    raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
-
-
-def _design(lightpaths: Sequence[Lightpath], demands: Sequence[Demand], answer: _Answer, until: Until) -> Design:
+def _design(demands: Sequence[Demand], answer: Answer, until: Until) -> Design:
     task, made, sized = answer.task, answer.task.problem, answer.sized
     network = made.network
     wavelengths = wavelengths_of(made, sized.counts)
-    lit = lit_fibers(made, answer.channels)
-    by_id = {lightpath.id: lightpath for lightpath in lightpaths}
     proven, cuts = answer.basis
     certificate = certify(replace(proven, until=until), cuts)
     certified_usd = certificate.bound_usd if certificate else 0.0
     reason = sized.reason if task.floor_usd is None or sized.reason != "proven" else SOME_WAYS
     known = Known(answer.bound_usd, reason, answer.repairs, certified_usd)
-    pairs = {one.fiber: one.pairs for one in lit}
-    bill = cost.bill(with_roadms(network, by_id, wavelengths), made.lines, by_id, wavelengths, pairs, answer.routing)
+    pairs = {one.fiber: one.pairs for one in answer.lit}
     return Design(
         scheme=scheme_of_all(network, demands),
-        proof=proof(task, known, cost.total(bill), [sized.counts], pairs),
-        lit=lit,
+        proof=proof(task, known, answer.cost_usd, [sized.counts], pairs),
+        lit=answer.lit,
         wavelengths=wavelengths,
         channels=answer.channels,
         demands=tuple(demands),
         routing=answer.routing,
-        bill=bill,
+        bill=answer.bill,
         binding=what_binds(replace(task, until=until), sized),
-        assumptions=(*cost.assumptions(network, bill), *answer.capped),
+        assumptions=(*cost.assumptions(network, answer.bill), *answer.capped),
         band=made.band,
         certificate=certificate,
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dcplan.design.cuts.loop import Loop
+    from dcplan.design.limits import Until
 
 NODES = 200
 """Branch-and-bound nodes of each program solved here: they only serve to find purchases."""
@@ -25,18 +26,18 @@ CLOSE = 1e-6
 """Share of a capacity that is rounding."""
 
 
-def augmented(loop: Loop, values: Sequence[float], below: float = inf) -> tuple[float, ...] | None:
+def augmented(loop: Loop, values: Sequence[float], below: float, until: Until) -> tuple[float, ...] | None:
     """A purchase that every state can carry, with no lightpath carrying less than in a given one.
 
     None where there is none that costs less than `below` [thousand US$], or none was found in time.
     """
     floor = _carried_tbps(loop, values)
     for _ in range(ROUNDS):
-        bought = _at_least(loop, floor, below)
+        bought = _at_least(loop, floor, below, until)
         if bought is None:
             return None
         try:
-            if not separate(loop, bought, every=loop.quick or loop.shore_cuts.complete, until=loop.task.until):
+            if not separate(loop, bought, every=loop.quick or loop.shore_cuts.complete, until=until):
                 return bought
         except UncheckedError:
             return None
@@ -50,9 +51,9 @@ def _carried_tbps(loop: Loop, values: Sequence[float]) -> list[float]:
     return [float(gbps) * TBPS for gbps in loop.table.capacity_gbps(counts)]
 
 
-def _at_least(loop: Loop, floor_tbps: Sequence[float], below: float) -> tuple[float, ...] | None:
+def _at_least(loop: Loop, floor_tbps: Sequence[float], below: float, until: Until) -> tuple[float, ...] | None:
     """The cheapest purchase found that holds every cut in use and these capacities of lightpaths."""
-    if loop.task.until.over:
+    if until.over:
         return None
     problem, columns = loop.task.problem, loop.program.columns
     floors = []
@@ -64,5 +65,5 @@ def _at_least(loop: Loop, floor_tbps: Sequence[float], below: float) -> tuple[fl
         prices = {i: column.cost for i, column in enumerate(columns) if column.cost}
         floors.append(Row("below", prices, -inf, below))
     program = Program(columns, [*loop.program.rows, *floors])
-    solved = solve_again(loop.task.solver, program, loop.task.until.limits(GAP, NODES))
+    solved = solve_again(loop.task.solver, program, until.limits(GAP, NODES))
     return whole(loop, solved.values) if solved.objective is not None else None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_S = 60.0
 """Where nothing limits a design [s]."""
+LAST_S = 10.0
+"""Longest time for some answer where a search was ended without one [s]."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,12 @@ class Stop:
     """By someone: Ctrl-C."""
     nodes: int | None = None
     """Branch-and-bound nodes left to all integer programs together; none: as many as they take."""
+    last_s: float = inf
+    """As of `Until`."""
+
+    def ask(self) -> None:
+        """Someone asks to stop."""
+        self.asked, self.last_s = True, now_s() + LAST_S
 
     def spend(self, nodes: int) -> None:
         """Take off the nodes of a solve, which counts as one at least."""
@@ -64,6 +72,8 @@ class Until:
     stop: Stop = field(default_factory=Stop)
     exact: bool = False
     """Integer programs keep to their rows more closely than is usual, which takes longer."""
+    last_s: float = inf
+    """When the making of some answer must end too, where there was none, on the same clock."""
 
     @property
     def left_s(self) -> float:
@@ -90,21 +100,28 @@ class Until:
         """What ended it, in the words of a proof: interrupted, node limit, time limit."""
         return "interrupted" if self.stop.asked else "node limit" if self.stop.nodes == 0 else "time limit"
 
-    def within(self, seconds: float) -> Until:
-        """Until the same, but no longer than so many seconds from now."""
-        return replace(self, at_s=min(self.at_s, now_s() + seconds))
+    def within(self, seconds: float, more_s: float = LAST_S) -> Until:
+        """Until the same, but no longer than so many seconds from now; so many more for what some answer takes."""
+        at_s = min(self.at_s, now_s() + seconds)
+        return replace(self, at_s=at_s, last_s=min(self.last_s, at_s + more_s))
 
     def sooner(self, seconds: float) -> Until:
         """Until so many seconds earlier."""
         return replace(self, at_s=self.at_s - seconds)
 
-    def extended(self, seconds: float) -> Until:
-        """For what must still be done when it is over: at least so many seconds from now, and not stopped."""
-        return Until(max(self.at_s, now_s() + seconds), exact=self.exact)
+    def prolonged(self, seconds: float) -> Until:
+        """At least so many seconds from now where only the clock has ended it, but not beyond the last moment."""
+        return replace(self, at_s=max(self.at_s, min(now_s() + seconds, self.last_s)))
 
-    def limits(self, gap: float, nodes: int | None = None) -> Limits:
-        """Those of one solve."""
-        return Limits(self.left_s, gap, nodes, self.stop, self.exact)
+    @property
+    def finishing(self) -> Until:
+        """For what some answer takes although it is over: the one last moment, however often it is asked for."""
+        last_s = min(self.last_s, self.stop.last_s)
+        return Until(last_s, last_s=last_s, exact=self.exact)
+
+    def limits(self, gap: float, nodes: int | None = None, least_s: float = 0.0) -> Limits:
+        """Those of one solve, which has so much time at least."""
+        return Limits(max(least_s, self.left_s), gap, nodes, self.stop, self.exact)
 
 
 def nothing_yet(why: str) -> NothingYetError | StoppedError:
@@ -150,7 +167,7 @@ def interruptible(stop: Stop, say: Callable[[str], None], words: str = SEARCHING
         return
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        stop.asked = True
+        stop.ask()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         say(f"{words}; Ctrl-C again gives up")
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from dcplan.design.cuts.loop import Loop, Task, cost, root, separate, start, whole, with_traffic
 from dcplan.design.formulation import USD
 from dcplan.design.incumbent import augmented
-from dcplan.design.limits import nothing_yet
+from dcplan.design.lean import lean
+from dcplan.design.limits import LAST_S, nothing_yet
 from dcplan.design.local_branching import STEPS, stepped
 from dcplan.design.neighbourhood import SITES, improved
 from dcplan.design.routing.check import UncheckedError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.cuts.loop import Held
-    from dcplan.design.limits import Limits
+    from dcplan.design.limits import Limits, Until
     from dcplan.design.ways.chains import Way
     from dcplan.model.network import FiberId
 
@@ -54,8 +55,11 @@ gap is more than `LOOSE_GAP`."""
 MORE_STEPS = 2
 MOST_STEPS = 10
 """By how many steps more it is looked each time that there are none, and how far."""
-LAST_S = 10.0
-"""Longest time for the rescue that makes some answer when time ran out [s]: all that a design may take beyond it."""
+RELAXING = 0.5
+"""Share of `LAST_S` in which the relaxation may still be finished: answers of an unfinished one cost far more, and
+take longer."""
+LATE_S = 0.5
+"""Longest time for a better answer where the limit has passed before the first one [s]."""
 SPARED = 0.25
 """Share of the time that is left to the rescue while there is no answer yet; no more than `LAST_S`."""
 RESCUE_NODES = 1000
@@ -120,16 +124,11 @@ def size(task: Task, before: Sized | None = None, begun: Loop | None = None) -> 
     time ran out without any answer.
     """
     loop = begun or begin(task, before)
-    if not root(loop):
+    if not root(loop, task.until.finishing.sooner(RELAXING * LAST_S)):
         return None
     task.say(f"relaxation US$ {loop.linear.objective / USD:,.0f}, {len(loop.cuts)} cuts")
     best = _search(loop)
-    if best is None:
-        return None
-    if best.values is None:
-        best.reason = task.until.why
-        _rescue(loop, best)
-    return _sized(loop, best)
+    return None if best is None else _sized(loop, best)
 
 
 def begin(task: Task, before: Sized | None) -> Loop:
@@ -140,7 +139,7 @@ def begin(task: Task, before: Sized | None) -> Loop:
 def _search(loop: Loop) -> _Best | None:
     """Alternate: the master proposes pairs to light and bounds the cost; then the best wavelengths on those pairs."""
     task, best = loop.task, _Best(bound=loop.linear.objective)
-    _offer(loop, best, augmented(loop, loop.linear.values))
+    _add(loop, best, task.until.prolonged(inf))
     _improve(loop, best)
     _say(loop, best)
     half = task.gap / 2
@@ -153,7 +152,10 @@ def _search(loop: Loop) -> _Best | None:
         until = loop.task.until.sooner(spared_s) if best.values is None else loop.task.until
         if until.over:
             best.reason = until.why
-            break
+            if best.values is not None:
+                break
+            _rescue(loop, best)
+            continue
         solved = _solved(loop, loop.program, until.limits(gap, left if best.far else None), best.values)
         if solved.status == "infeasible":
             return None
@@ -161,6 +163,7 @@ def _search(loop: Loop) -> _Best | None:
             best.bound = max(best.bound, solved.bound)
         if solved.objective is None:
             best.reason = solved.reason
+            _rescue(loop, best)
             break
         broken = _judged(loop, best, whole(loop, solved.values), rounds)
         left = None if left is None else max(1, left - solved.nodes)
@@ -178,6 +181,20 @@ def _search(loop: Loop) -> _Best | None:
         quick = solved.nodes * len(loop.program.columns) <= EASY and not short
         gap = half if quick or not more else _narrower(best, gap, half)
     return best
+
+
+def _add(loop: Loop, best: _Best, until: Until) -> None:
+    """Offer what the relaxation buys, rounded up and added to; where pairs are too few for that, added to nothing."""
+    for begun in (loop.linear.values, loop.least):
+        if best.values is None:
+            _offer_lean(loop, best, augmented(loop, begun, inf, until))
+
+
+def _offer_lean(loop: Loop, best: _Best, found: tuple[float, ...] | None) -> None:
+    """Offer a purchase that every state can be carried with, and what is needed of it."""
+    _offer(loop, best, found)
+    if found is not None and not best.closed(loop.task.gap):
+        _offer(loop, best, lean(loop, found))
 
 
 def _narrower(best: _Best, gap: float, least: float) -> float:
@@ -207,7 +224,7 @@ def _judged(loop: Loop, best: _Best, values: tuple[float, ...], rounds: int) -> 
     elif loop.bought.pairs:
         _with_pairs(loop, values, best)
     elif quick or broken <= FEW_BROKEN or rounds % AUGMENT_EVERY == 0:
-        _offer(loop, best, augmented(loop, values, best.cost))
+        _offer_lean(loop, best, augmented(loop, values, best.cost, loop.task.until))
     return broken
 
 
@@ -250,10 +267,10 @@ def _settled(loop: Loop, best: _Best) -> bool:
     return best.values is None or far or best.closed(loop.task.gap) or loop.task.until.over
 
 
-def _broken(loop: Loop, values: Sequence[float], *, every: bool = False) -> int:
+def _broken(loop: Loop, values: Sequence[float], *, every: bool = False, until: Until | None = None) -> int:
     """How many inequalities values break, 1 at least where time is up before that is known."""
     try:
-        return separate(loop, values, every=every, until=loop.task.until)
+        return separate(loop, values, every=every, until=until or loop.task.until)
     except UncheckedError:
         return 1
 
@@ -264,6 +281,7 @@ def _offer(loop: Loop, best: _Best, values: tuple[float, ...] | None) -> None:
         best.offer(values, cost(loop, values))
         if first and not best.closed(loop.task.gap):
             loop.task = with_routing(loop.task, [values[i] for i in loop.bought.wavelengths])
+            loop.task = replace(loop.task, until=loop.task.until.prolonged(LATE_S))
 
 
 def _say(loop: Loop, best: _Best) -> None:
@@ -288,7 +306,7 @@ def _with_pairs(loop: Loop, values: Sequence[float], best: _Best) -> None:
             return
         found = whole(loop, solved.values)
         if not _broken(loop, found):
-            _offer(loop, best, found)
+            _offer_lean(loop, best, found)
             return
 
 
@@ -297,19 +315,17 @@ def _rescue(loop: Loop, best: _Best) -> None:
 
     The last of these keeps nothing that was bought before: some seconds may be enough where pairs are few.
     """
-    until = loop.task.until.extended(LAST_S)
-    loop.task = replace(loop.task, until=until)
-    for begun in (loop.linear.values, loop.least):
-        _offer(loop, best, augmented(loop, begun))
-        if best.values is not None:
-            return
+    until = loop.task.until.finishing
+    _add(loop, best, until)
+    if best.values is not None:
+        return
     while not until.over:
         solved = solve_again(loop.task.solver, loop.program, until.limits(RESCUE_GAP, RESCUE_NODES))
         if solved.objective is None:
             break
         values = whole(loop, solved.values)
-        if not _broken(loop, values):
-            _offer(loop, best, values)
+        if not _broken(loop, values, until=until):
+            _offer_lean(loop, best, values)
             return
     raise nothing_yet(best.reason)
 

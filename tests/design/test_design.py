@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dcplan.design import cost
+from dcplan.design import answer, cost
 from dcplan.design.engine import Options, design
 from dcplan.design.reasons.binding import UNPRICED
 from dcplan.design.result import Design, Infeasible
@@ -207,6 +207,26 @@ def test_channels_without_a_place_light_one_more_pair():
     assert found.proof.reason == "spectrum repaired"
     assert sorted(lit.pairs for lit in found.lit) == [1, 1, 2]
     assert found.cost_usd - found.proof.bound_usd == pytest.approx(cost.total(cost.pair_items(net, line, 1)))
+
+
+def test_more_pairs_are_lit_where_there_is_no_time_to_search_again(monkeypatch):
+    _, searched = round_the_triangle(2)
+    size_all, asked = answer.size_all, []
+
+    def once(task, *rest):
+        asked.append(task)
+        if len(asked) > 1:
+            raise SolverError("time ran out")
+        return size_all(task, *rest)
+
+    monkeypatch.setattr(answer, "size_all", once)
+    _, found = round_the_triangle(2)
+    assert len(asked) == 2
+    assert (found.proof.status, found.proof.reason) == ("feasible", "spectrum repaired")
+    assert sorted(lit.pairs for lit in found.lit) == [1, 1, 2]
+    assert found.cost_usd == pytest.approx(searched.cost_usd)
+    with pytest.raises(SolverError, match="ran out"):
+        round_the_triangle(1)
 
 
 def test_channels_without_a_place_and_no_pair_left():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from dcplan.design import sizing
 from dcplan.design.cuts.loop import Task
 from dcplan.design.formulation import whole_slots
 from dcplan.design.limits import Stop, Until, now_s
@@ -54,7 +55,8 @@ def test_nodes_used_up_at_once_leave_a_design_with_its_true_bound():
     assert carried(task.problem, found.counts)
 
 
-def test_no_time_at_all_still_leaves_a_design():
+def test_no_time_at_all_still_leaves_a_design(monkeypatch):
+    monkeypatch.setattr(sizing, "LATE_S", 0.0)
     task, _ = task_of("dci_12_1", Until(now_s() - 1.0))
     found = size(task)
     assert found.reason == "time limit"

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from dcplan import api
-from dcplan.design import engine
+from dcplan.design import answer
 from dcplan.design.routing import check
 from dcplan.design.routing import lanes as lanes_of
 from dcplan.design.routing import states as routing
@@ -124,9 +124,9 @@ def mesh(tmp_path_factory):
     file = tmp_path_factory.mktemp("mesh") / "lumpy.yaml"
     file.write_text(lumpy(sites=8, chords=5, demands=16).replace(", time_limit_s: 600", ""))
     network, seen = api.load(file), []
-    routed = engine.routed
+    routed = answer.routed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "routed", lambda *args: seen.append(args[:2]) or routed(*args))
+        patch.setattr(answer, "routed", lambda *args: seen.append(args[:2]) or routed(*args))
         api.plan(network, max_nodes=3)
     return network, seen[-1][0].problem, seen[-1][1]
 

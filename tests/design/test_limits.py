@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dcplan import api
 from dcplan.design.limits import Stop
+from dcplan.design.relight import answer
 from dcplan.planfile import dumps
 from tests.cli.test_progress import lumpy
 
@@ -61,6 +64,7 @@ def test_whenever_somebody_asks_to_stop_there_is_a_sound_plan(tmp_path, monkeypa
     file.write_text(text.replace("], gbps:", "], max_paths: 1, gbps:"))
     network = api.load(file)
     best, looks = api.plan(network).design.proof, [0, 0]
+    finished = scheme == "one-plus-one"  # its first answer, which is made in any case, is the best
 
     def now(stop):
         looks[0] += 1
@@ -72,7 +76,22 @@ def test_whenever_somebody_asks_to_stop_there_is_a_sound_plan(tmp_path, monkeypa
         looks[:] = 0, at
         made = api.plan(network, max_nodes=10**9)
         proof = made.design.proof
-        assert proof.reason == "interrupted" or (proof.status == "optimal" and at > 20)
+        assert proof.reason == "interrupted" or (proof.status == "optimal" and (at > 20 or finished))
         assert proof.bound_usd <= best.cost_usd * (1 + 1e-6)
         assert best.bound_usd <= made.design.cost_usd * (1 + 1e-6)
         assert api.verify(network, made) == ()
+
+
+def test_circuits_under_relight_have_the_bound_of_reroute(tmp_path, monkeypatch):
+    """Nothing can be retuned: no design costs less than reroute's bound, whatever relight's own search knows."""
+    file = tmp_path / "lumpy.yaml"
+    file.write_text(lumpy(sites=5, chords=3, demands=8))
+    rerouted = api.plan(api.load(file)).design
+    file.write_text(lumpy(sites=5, chords=3, demands=8).replace("policy: {", "policy: {scheme: relight, "))
+    search = answer.search
+    monkeypatch.setattr(answer, "search", lambda *about: replace(search(*about), bound_usd=0.0))
+    network = api.load(file)
+    made = api.plan(network)
+    assert made.design.proof.status == "optimal"
+    assert made.design.proof.bound_usd == pytest.approx(rerouted.proof.bound_usd)
+    assert api.verify(network, made) == ()

@@ -12,7 +12,7 @@ from dcplan.design import cost
 from dcplan.design.problem import problem
 from dcplan.design.result import Wavelengths
 from dcplan.design.routing.fair import max_min
-from dcplan.design.spectrum.place import Misfit, assign, used_slots
+from dcplan.design.spectrum.place import Misfit, assign, used_slots, widened
 from dcplan.design.ways.couples import _couples
 from dcplan.model.states import HEALTHY, State, promised_states
 from tests.design import factory
@@ -49,6 +49,10 @@ def test_what_does_not_fit_is_named():
     net = factory.network(["a", "b"], {"n": ("a", "b", 60, 2)})
     made = problem(net, factory.lines(net), factory.lightpaths(net), [], promised_states(net))
     assert assign(made, [33, 0], {"n": 1}) == Misfit("n")
+    channels, pairs = widened(made, [33, 0], {"n": 1})
+    assert pairs == {"n": 2}
+    assert len(channels) == 33
+    assert widened(made, [65, 0], {"n": 1}) is None
 
 
 def waves(*lit):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dcplan import api
-from dcplan.design import engine, sizing
+from dcplan.design import answer, sizing
 from dcplan.design.limits import Until, now_s
 from dcplan.design.routing import reserve
 from dcplan.design.routing import states as routing
@@ -43,13 +43,13 @@ def network(tmp_path):
 def asked(network, monkeypatch):
     """The task and the purchase of a finished search."""
     seen = []
-    routed = engine.routed
+    routed = answer.routed
 
     def noted(task, counts, *rest):
         seen.append((task, counts))
         return routed(task, counts, *rest)
 
-    monkeypatch.setattr(engine, "routed", noted)
+    monkeypatch.setattr(answer, "routed", noted)
     api.plan(network, max_nodes=1)
     return seen[-1]
 
@@ -87,6 +87,7 @@ def test_the_search_ends_sooner_and_the_plan_carries_everything(network, monkeyp
         return replace(task, until=task.until.sooner(1e9))
 
     monkeypatch.setattr(sizing, "with_routing", all_of_it)
+    monkeypatch.setattr(sizing, "LATE_S", 0.0)
     cut = api.plan(network, time_limit_s=600)
     assert len(asked) == 1
     assert (cut.design.proof.status, cut.design.proof.reason) == ("feasible", "time limit")

@@ -14,7 +14,7 @@ from functools import cache
 import pytest
 
 from dcplan.design.engine import Options, design
-from dcplan.design.limits import Limits, Stop, Until, interruptible
+from dcplan.design.limits import LAST_S, Limits, Stop, Until, interruptible
 from dcplan.design.solver.backends import BACKENDS, quiet, run_highs
 from dcplan.design.solver.program import Program
 from dcplan.design.solver.solve import available, solve
@@ -153,7 +153,7 @@ def test_stopped_while_it_solves():
     assert found.bound < found.objective
     assert Until(stop=stop).why == "interrupted"
     assert Until(stop=stop).over
-    assert not Until(stop=stop).extended(10).over
+    assert not Until(stop=stop).finishing.over
 
 
 @pytest.mark.usefixtures("interrupts")
@@ -188,9 +188,25 @@ def test_times_of_until(monkeypatch):
     assert until.within(4).left_s == 4
     assert until.within(40).left_s == 10
     assert until.sooner(10).over
-    assert until.extended(5).left_s == 10
-    assert until.extended(50).left_s == 50
     assert until.why == "time limit"
+
+
+def test_one_last_moment_for_all(monkeypatch):
+    """What must still be done is given `LAST_S` beyond a limit, once; asked to stop, as long from then."""
+    monkeypatch.setattr("dcplan.design.limits.now_s", lambda: 100.0)
+    whole = Until(stop=Stop(nodes=0)).within(20)
+    assert whole.over
+    assert whole.finishing.left_s == whole.finishing.finishing.left_s == 20 + LAST_S
+    assert whole.sooner(5).finishing == whole.finishing
+    share = whole.within(4)
+    assert share.finishing.left_s == 4 + LAST_S
+    assert share.within(4, 0.0).finishing.left_s == 4
+    assert whole.within(40).finishing == whole.finishing
+    whole.stop.ask()
+    assert whole.finishing.left_s == share.finishing.left_s == LAST_S
+    monkeypatch.setattr("dcplan.design.limits.now_s", lambda: 131.0)
+    assert whole.finishing.over
+    assert Until().finishing == Until()
 
 
 @pytest.mark.parametrize("seed", range(20))

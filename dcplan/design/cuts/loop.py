@@ -215,11 +215,12 @@ def with_traffic(loop: Loop, program: Program) -> Program:
     return Program([*program.columns, *loop.traffic.columns], [*program.rows, *loop.traffic.rows])
 
 
-def root(loop: Loop) -> bool:
+def root(loop: Loop, until: Until | None = None) -> bool:
     """Add cuts to the relaxation until none is violated or they gain no more, then keep the tight ones.
 
-    False where it is infeasible.
+    False where it is infeasible. It ends with the task, or by `until`.
     """
+    until = until or loop.task.until
     best, stalled, quick = -inf, 0, loop.quick
     for _ in range(ROOT_ROUNDS):
         status = loop.linear.solve()
@@ -232,10 +233,10 @@ def root(loop: Loop) -> bool:
         little = gain < LITTLE * abs(best)
         best = max(best, loop.linear.objective)
         try:
-            found = separate(loop, loop.linear.values, explore=little, every=little and quick, until=loop.task.until)
+            found = separate(loop, loop.linear.values, explore=little, every=little and quick, until=until)
         except UncheckedError:
             break
-        if not found or loop.task.until.over or (loop.rounding and stalled >= (QUICK_STALLED if quick else STALLED)):
+        if not found or until.over or (loop.rounding and stalled >= (QUICK_STALLED if quick else STALLED)):
             break
     if loop.linear.solve() != "optimal":  # so that there is a dual for each row
         return False

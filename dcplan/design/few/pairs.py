@@ -29,7 +29,7 @@ NODES = 5000
 """Branch-and-bound nodes within which routes are picked: the same answer on every machine."""
 GAP = 1e-6
 """Relative gap within which picked routes are those of least latency."""
-LAST_S = 3.0
+AT_LEAST_S = 3.0
 """Time that picking routes is given where none is left [s]."""
 DUST = 1e-5
 """Share of a demand that a route carries by the solver's tolerance only."""
@@ -96,7 +96,7 @@ def picked(task: Task, counts: Sequence[float], known: Iterable[Cut] = ()) -> di
         for cut in broken:
             terms = terms_of(cut, problem, bought, pair_gbps)
             program.row(f"cut{len(program.rows)}", terms, lower=cut.need_gbps(problem) * TBPS)
-        values = solve("highs", program, task.until.extended(LAST_S).limits(GAP, NODES)).values
+        values = solve("highs", program, task.until.finishing.limits(GAP, NODES, AT_LEAST_S)).values
         if not values:
             return None
         short = check.broken(counts, states, len(states), aside_of(bought, values)) if check else []

@@ -99,7 +99,7 @@ def _missing(task: Task, k: int, until: Until) -> dict[int, float]:
     rates = {d: rate(problem.demands[d], problem.states[k]) for d in task.few.ways}
     short = {d: program.column(f"u{d}", 1.0, gbps * TBPS) for d, gbps in rates.items() if gbps > 0}
     write_in_few(program, problem, bought, task.ways, task.few, k, short)
-    solved = solve(task.solver, program, until.extended(SOME_S).limits(1e-3))
+    solved = solve(task.solver, program, until.limits(1e-3, least_s=SOME_S))
     if solved.status == "infeasible" or not solved.values:
         return {}
     missing = {d: solved.values[column] / TBPS for d, column in short.items()}

@@ -36,7 +36,7 @@ LESS = 1e-6
 """Weight of latency beside the price of traffic."""
 DUST = 1e-5
 """Share of a demand's traffic that a route carries by the solver's tolerance only."""
-LAST_S = 3.0
+AT_LEAST_S = 3.0
 """Time that picking routes is given where none is left [s]."""
 
 
@@ -124,7 +124,7 @@ def _solved(program: Program, until: Until) -> Sequence[float] | None:
     if not program.columns:
         return ()
     if any(column.integer for column in program.columns):
-        return solve("highs", program, until.extended(LAST_S).limits(GAP, NODES)).values or None
+        return solve("highs", program, until.finishing.limits(GAP, NODES, AT_LEAST_S)).values or None
     linear = Linear(program)
     return linear.values if linear.solve() == "optimal" else None
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from dcplan.design.few.routes import Picked
     from dcplan.design.ways.chains import Way
 
-LAST_S = 10.0
-"""What is given to adding where the time limit has passed [s]: all that a design may take beyond it."""
 FIRST = 0.4
 """Share of the time that is left for the search over the shortest ways only; on two ways, for that by chance."""
 FREELY = 0.3
@@ -113,14 +111,14 @@ def _in_pairs(task: Task, before: Sized | None, begun: Loop | None) -> Sized | I
     ways: Mapping[int, Sequence[Way]] = {d: couple.ways for d, couple in (settled or {}).items()}
     if ways:
         fixed = replace(strict, ways={**task.ways, **ways}, few=replace(task.few, complete=False))
-        fixed = replace(fixed, until=until.extended(LAST_S))
+        fixed = replace(fixed, until=until.finishing)
         if task.problem.shared:
             _offered(fixed, sized, best)
         else:
             best.offer(_just(fixed))
         ended = until.timed or until.stop.now
         best.none, best.reason = False, until.why if ended else "routes were searched for by chance"
-    for tried in (strict, replace(strict, until=until.extended(LAST_S))):
+    for tried in (strict, replace(strict, until=until.finishing)):
         if best.closed(task.gap) or (best.purchase and (alone or until.over)):
             break
         found = _offered(tried, sized, best)
@@ -163,7 +161,7 @@ def _just(task: Task) -> Purchase | None:
     """The cheapest purchase found that carries demands on two ways, of which there are no others."""
     program, bought = master(task.problem, task.slots)
     count_routes(program, task.problem, protect(program, task.problem, bought, task.protected), task.protected)
-    solved = solve_again(task.solver, program, task.until.extended(LAST_S).limits(task.gap / 2))
+    solved = solve_again(task.solver, program, task.until.finishing.limits(task.gap / 2))
     return purchase_of(program, bought, solved.values) if solved.values else None
 
 
@@ -187,7 +185,7 @@ def _failing(task: Task, counts: Sequence[int]) -> list[int]:
 def _search(task: Task, sized: Sized, failing: Sequence[int]) -> Sized | None:
     """First over the shortest ways of each demand, where it has many, for a good answer; then over all, for proof."""
     best = _Best(bound=sized.bound_usd * USD)
-    best.offer(added(task, sized.counts, failing, task.until.extended(LAST_S)))
+    best.offer(added(task, sized.counts, failing, task.until.finishing))
     if any(len(ways) > NEAREST for ways in task.few.ways.values()):
         near = replace(task.few, complete=False, nearest=NEAREST)
         until = task.until.within(FIRST * task.until.left_s)

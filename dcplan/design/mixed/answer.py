@@ -40,7 +40,7 @@ def answer(task: Task, fixed: Fixed | None, *, complete: bool) -> Answer | Infea
         relaxed = freely.search(replace(free, until=until), slots, begin, bound=True)
     if relaxed is None:
         return why_not(free, slots, late=bool(free.ways), repaired=False)
-    found, bound = relaxed, relaxed.bound_usd
+    found, bound = relaxed, max(relaxed.bound_usd, fixed.bound_usd if fixed else 0.0)
     repairs: tuple[FiberId, ...] = ()
     for _ in range(REPAIRS):
         proposed = search(task, slots, relaxed, begin)

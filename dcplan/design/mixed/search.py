@@ -16,7 +16,7 @@ from dcplan.design.few.program import NOBODY, write_in_few
 from dcplan.design.formulation import USD
 from dcplan.design.limits import nothing_yet
 from dcplan.design.relight.block import light, purchase, two_ways
-from dcplan.design.relight.known import LAST_S, Search, all_there_is, offer, states, warm
+from dcplan.design.relight.known import Search, all_there_is, offer, states, warm
 from dcplan.design.relight.master import counts_of
 from dcplan.design.relight.pool import Pool
 from dcplan.design.relight.search import Found, as_found
@@ -106,7 +106,7 @@ def _proposed(found: Search, gap: float, share: float) -> Solved:
 
 def _rescue(found: Search, slots: Sequence[Mapping[FiberId, int]], relaxed: Found) -> None:
     """When time is up without an answer: what the healthy network asks for, enlarged state by state."""
-    soon = replace(found.task, until=found.until.extended(LAST_S))
+    soon = replace(found.task, until=found.until.finishing)
     some = _started(soon, slots, relaxed)
     _write(some, [0])
     solved = _proposed(some, ROUGH_GAP, SHARE)

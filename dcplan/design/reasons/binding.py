@@ -103,7 +103,7 @@ def _one_more(task: Task, sized: Sized, fiber: FiberId) -> str:
         else replace(choice, most=choice.most + made.slots // choice.slots)
         for choice in made.choices
     )
-    until = task.until.within(RESOLVED_S) if task.until.timed else task.until
+    until = task.until.within(RESOLVED_S, 0.0) if task.until.timed else task.until
     if until.over:
         return "not known: the search was ended"
     try:

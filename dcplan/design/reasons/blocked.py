@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 TRIED_S = 20.0
 """Longest time for the design without it [s]."""
-SOME_S = 3.0
-"""What it is given where the time limit has passed [s]."""
 
 
 def blocked(task: Task) -> Infeasible | None:
@@ -29,7 +27,7 @@ def blocked(task: Task) -> Infeasible | None:
         return None
     choices = tuple(choice if choice.mode == EXISTING else replace(choice, least=0) for choice in made.choices)
     free = replace(made, choices=choices, pairs_kept={}, places={})
-    until = task.until.extended(SOME_S).within(TRIED_S)
+    until = task.until.finishing.within(TRIED_S, 0.0)
     try:
         found = size(replace(task, problem=free, until=until))
     except SolverError:

@@ -76,7 +76,7 @@ def _worth(task: Task, sized: Sized, loop: Loop, d: int, later: Demand) -> str:
 
 
 def _sized_anew(relaxed: Task, sized: Sized) -> float | None:
-    until = relaxed.until.within(RESOLVED_S)
+    until = relaxed.until.within(RESOLVED_S, 0.0)
     try:
         found = size_all(replace(relaxed, until=until))
     except SolverError:

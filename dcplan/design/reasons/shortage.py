@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 
 ELASTIC_S = 20.0
 """Longest time for finding the least shortage [s]."""
-SOME_S = 3.0
-"""What it is given where the time limit has passed [s]."""
 ELASTIC_ROUNDS = 60
 
 
 def reasons_until(task: Task) -> Until:
-    """When a search for reasons ends: with that for a design, but it is given some seconds in any case."""
-    return task.until.extended(SOME_S).within(ELASTIC_S)
+    """When a search for reasons ends: with what is left for a design, and for some answer."""
+    return task.until.finishing.within(ELASTIC_S)
 
 
 def least_shortages(task: Task) -> tuple[Shortage, ...]:

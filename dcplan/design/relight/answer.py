@@ -12,7 +12,7 @@ from dcplan.design.few.routes import Lit as LitInState
 from dcplan.design.few.routes import picks
 from dcplan.design.formulation import whole_slots
 from dcplan.design.reasons.conflict import Tried, explain
-from dcplan.design.relight.arrange import AT_LEAST_S, Lit, Stuck, arranged
+from dcplan.design.relight.arrange import Lit, Stuck, arranged
 from dcplan.design.relight.search import Found, search
 from dcplan.design.relight.state import StateProgram
 from dcplan.design.relight.stock import stock
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 REPAIRS = 40
 """Times that the search is repeated because channels of some state found no place in the spectrum."""
-LISTING_S = 5.0
-"""What the listing of ways may take where the time limit has passed [s]."""
 ROOM = 1e-6
 """Share by which parts of wavelengths may fall short by rounding."""
 
@@ -47,6 +45,9 @@ class Fixed:
     channels: tuple[Channel, ...]
     routing: tuple[Routing, ...]
     cost_usd: float
+    bound_usd: float
+    """No design costs less, retuned or not; 0 where something could be retuned. Circuits carry in every state whatever
+    is leased of them."""
     late: tuple[int, ...]
     """Demands that are held to ways within their latency limit."""
 
@@ -91,7 +92,7 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
                 return why_not(task, slots, late=bool(task.ways), repaired=bool(repairs))
             return unchanged(task, fixed, before, bound, repairs)
         task = found.master.task
-        bound = bound if repairs else found.bound_usd
+        bound = bound if repairs else max(found.bound_usd, fixed.bound_usd if fixed else 0.0)
         if fixed is not None and fixed.cost_usd <= found.cost_usd * (1 + 1e-9):
             return unchanged(task, fixed, found, bound, repairs)
         lits = arranged(task, found, slots)
@@ -104,7 +105,7 @@ def answer(task: Task, hold: Callable[[Task, Sequence[int]], Task], fixed: Fixed
         late = [d for d in too_late(problem, routing) if d not in task.ways]
         if not late:
             return Answer(task, owned_by(problem, lits), lits, routing, bound, found.reason, repairs, found.master)
-        task = _held(hold, task, late)
+        task = hold(task, late)
     if fixed is not None and found is not None:
         return unchanged(task, fixed, found, bound, repairs)
     raise SolverError("the channels found no place in the spectrum, however the wavelengths were chosen")
@@ -137,11 +138,6 @@ def _routed(task: Task, lits: Sequence[Lit]) -> tuple[Routing, ...]:
     return route_states(problem, task.ways, lits[0].counts, held, relit=[lit.counts for lit in lits])
 
 
-def _held(hold: Callable[[Task, Sequence[int]], Task], task: Task, late: Sequence[int]) -> Task:
-    """Held to their ways, which are listed as well where time has passed: some of them would be none."""
-    return replace(hold(replace(task, until=task.until.extended(LISTING_S)), late), until=task.until)
-
-
 def _foreseen(hold: Callable[[Task, Sequence[int]], Task], task: Task, counts: Sequence[Sequence[float]]) -> Task:
     """The task with demands held that come too late already over parts of wavelengths: saves searches."""
     if not any(
@@ -154,7 +150,7 @@ def _foreseen(hold: Callable[[Task, Sequence[int]], Task], task: Task, counts: S
     except SolverError:  # by rounding they do not carry everything
         return task
     late = [d for d in too_late(task.problem, routing) if d not in task.ways]
-    return _held(hold, task, late) if late else task
+    return hold(task, late) if late else task
 
 
 def begin_of(problem: Problem, fixed: Fixed | None) -> list[tuple[int, ...]]:
@@ -186,11 +182,11 @@ def why_not(task: Task, slots: Sequence[Mapping[FiberId, int]], *, late: bool, r
     problem, stood = task.problem, stock(task.problem)
     free = replace(task, few=NOBODY)
     nothing = [0.0] * len(StateProgram(task, stood, 0, slots[0]).bought.columns)
+    until = task.until.finishing
     for k in range(len(problem.states)):
-        until = task.until.extended(AT_LEAST_S)
-        if StateProgram(free, stood, k, slots[k]).grown(nothing, until) is None:
+        if StateProgram(free, stood, k, slots[k]).grown(nothing, until) is None and not until.over:
             return explain(_alone(free, k, slots[k]), Tried(late=late, repaired=repaired))
-    if task.few.ways:
+    if task.few.ways and not until.over:
         return too_few(task)
     raise SolverError("each state can be lit by itself, all together cannot: time ran out, allow more")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dcplan.design.cuts.loop import Task
+    from dcplan.design.limits import Until
     from dcplan.design.problem import Problem
     from dcplan.design.relight.search import Found
     from dcplan.design.result import Channel
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 OTHER_WAVELENGTHS = 12
 """Times that a state is lit with other wavelengths of the same purchase because channels found no place."""
 AT_LEAST_S = 1.0
-"""What the choice of wavelengths in a state is given where the time limit has passed [s]."""
+"""What the choice of wavelengths in a state may take where the time limit has passed [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +113,22 @@ def _carries(
     if not found.promised:
         return carries(task, check, state, lit)
     program = StateProgram(task, stock(task.problem), state, slots)
-    return program.carried(found.given, task.until.extended(AT_LEAST_S), lit) is not None
+    return program.carried(found.given, _until(task), lit) is not None
 
 
 def _lit_anew(
     task: Task, found: Found, state: int, slots: Mapping[FiberId, int], healthy: Lit | None
 ) -> tuple[int, ...] | None:
     program = StateProgram(task, stock(task.problem), state, slots)
-    until = task.until.extended(AT_LEAST_S)
+    until = _until(task)
     if healthy is None:
         return program.leanest(found.given, until)
     return program.nearest(found.given, healthy.counts, until)
+
+
+def _until(task: Task) -> Until:
+    """The search's, or its share of what is left for some answer; without any, what the search found is lit."""
+    return task.until if task.until.left_s > AT_LEAST_S else task.until.finishing.within(AT_LEAST_S)
 
 
 def _with_modules(problem: Problem, found: Found, state: int, counts: Sequence[int]) -> tuple[int, ...]:

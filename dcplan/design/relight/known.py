@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from dcplan.model.network import SiteId
 from dcplan.design.relight.master import Master
 
-LAST_S = 10.0
-"""Longest time for making some answer when time ran out [s]."""
 REMEMBERED = 6
 """Ways to light a state that are kept: most purchases can be tried without a solve."""
 WHOLE = 1e-6
@@ -265,7 +263,7 @@ def rescue(found: Search) -> None:
         float(min(column.upper, ceil(value - WHOLE))) if at < first else float(int(value + WHOLE))
         for at, (column, value) in enumerate(zip(found.columns, found.relaxed, strict=True))
     )
-    enlarged(found, bought, (), (), found.until.extended(LAST_S))
+    enlarged(found, bought, (), (), found.until.finishing)
     if found.bought is None:
         raise nothing_yet(found.until.why)
 

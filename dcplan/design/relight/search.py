@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from dcplan.design.formulation import USD
 from dcplan.design.limits import Until, now_s
 from dcplan.design.relight.known import (
-    LAST_S,
     Search,
     all_there_is,
     carries,
@@ -139,7 +138,7 @@ def _begun(found: Search, bought: Sequence[float], counts: Sequence[tuple[int, .
     ):
         offer(found, bought, tuple(counts))
     elif counts and found.price(bought) < found.cost:
-        enlarged(found, bought, (), (), found.until.extended(LAST_S))
+        enlarged(found, bought, (), (), found.until.finishing)
 
 
 def _foreseen(found: Search, counts: Sequence[Sequence[float]]) -> bool:

@@ -23,11 +23,11 @@ def with_routing(task: Task, counts: Sequence[float]) -> Task:
     """The task with its time limit sooner by what routing such a purchase takes.
 
     That is measured: the healthy state and some failures, evenly chosen, are routed, and all others taken to be like
-    them, times `MARGIN`. Nothing is kept where the clock does not count, where all of it is short, or where routes are
-    counted (`max_paths`).
+    them, times `MARGIN`. Nothing is kept where the clock does not count or time is up, where all of it is short, or
+    where routes are counted (`max_paths`).
     """
     problem = task.problem
-    if not task.until.timed or not problem.shared or task.few.ways or not is_much(problem):
+    if not task.until.timed or task.until.over or not problem.shared or task.few.ways or not is_much(problem):
         return task
     failures = len(problem.states) - 1
     few = min(SAMPLE, failures)

@@ -101,7 +101,7 @@ def solve(name: str, program: Program, limits: Limits, start: Sequence[float] | 
     solved = _answer(program, told, columns, limits, steps)
     limits.stop.spend(solved.nodes)
     if solved.reason == "interrupted":
-        limits.stop.asked = True  # some solvers take the signal for themselves
+        limits.stop.ask()  # some solvers take the signal for themselves
     return solved
 
 

@@ -48,6 +48,18 @@ def assign(
     return found
 
 
+def widened(
+    problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]
+) -> tuple[tuple[Channel, ...], dict[FiberId, int]] | None:
+    """Channels in their places on more pairs, one more wherever one found none; none where a fiber has no more."""
+    more = dict(pairs)
+    while isinstance(found := assign(problem, counts, more), Misfit):
+        if more[found.fiber] == problem.network.fibers[found.fiber].pairs:
+            return None
+        more[found.fiber] += 1
+    return found, more
+
+
 def _standing(problem: Problem, counts: Sequence[int], pairs: Mapping[FiberId, int]) -> dict[int, tuple[Place, ...]]:
     """Choice -> places of the channels that stay: none beyond its count, nor on a pair that goes dark."""
     found = {}

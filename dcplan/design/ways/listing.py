@@ -67,10 +67,13 @@ def capped(task: Task, listed: Mapping[int, Ways]) -> tuple[str, ...]:
 
 
 def held(listed: dict[int, Ways], task: Task, late: Sequence[int]) -> Task:
-    """The task with demands held to ways within their latency limit."""
+    """The task with demands held to ways within their latency limit.
+
+    They are listed where time has passed too: some of them would be none.
+    """
     made = task.problem
     task.say(f"latency limits: ways listed for {', '.join(made.demands[d].id for d in late)}")
-    listed |= listed_ways(made, [d for d in late if d not in listed], task.until)
+    listed |= listed_ways(made, [d for d in late if d not in listed], task.until.finishing)
     return replace(task, ways={**task.ways, **{d: listed[d].ways for d in late}})
 
 
