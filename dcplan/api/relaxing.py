@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.problem import whole_rate
 from dcplan.design.result import Member
+from dcplan.model.ending import ending_sites
 from dcplan.model.states import HEALTHY
 from dcplan.units import rate
 
@@ -68,12 +69,21 @@ def _asking(case: Case) -> Iterator[Member]:
     jobs = dict.fromkeys(demand.job for demand in case.demands if demand.job is not None)
     for job in jobs:
         most = max(whole_rate(demand, case.states) for demand in case.demands if demand.job == job)
-        yield Member("job", job, f"job {job}, which asks up to {rate(most)} between two sites")
+        jobs_left = {name: about for name, about in case.network.jobs.items() if name != job}
+        asked = f"job {job}, which asks up to {rate(most)} between two sites"
+        yield Member("job", job, asked + _roles_lost(case.network, jobs=jobs_left))
     for demand in case.demands:
         if demand.job is None:
             between = " and ".join(case.network.topology.demands[demand.id].between)
-            asked = rate(whole_rate(demand, case.states))
-            yield Member("demand", demand.id, f"demand {demand.id}, {asked} between {between}")
+            asked = f"demand {demand.id}, {rate(whole_rate(demand, case.states))} between {between}"
+            demands_left = {name: one for name, one in case.network.topology.demands.items() if name != demand.id}
+            yield Member("demand", demand.id, asked + _roles_lost(case.network, demands=demands_left))
+
+
+def _roles_lost(network: Network, **left: object) -> str:
+    """In words at which sites wavelengths could end no more in a file with what is left: here they still do."""
+    lost = sorted(ending_sites(network) - ending_sites(_changed(network, **left)))
+    return f" (who leaves it out writes `regenerate: true` at {', '.join(lost)})" if lost else ""
 
 
 def _limits(demand: Demand) -> Iterator[Member]:

@@ -230,3 +230,32 @@ def test_where_no_change_suffices_two_are_tried(tmp_path: Path, capsys: pytest.C
     enough = TWO.replace("pairs: 1", "pairs: 3")
     file.write_text(enough, encoding="utf-8")
     assert isinstance(api.plan(api.load(file)), Plan), "as many pairs as it takes on both"
+
+
+ROLE = """\
+dcplan: 1
+name: a role that traffic gives
+sites:
+  a: {lat: 41.07, lon: -96.11}
+  b: {lat: 40.89, lon: -96.90, regenerate: false}
+  c: {lat: 40.80, lon: -97.80}
+fibers:
+  n: {ends: [a, b], length_km: 100, type: g652d, pairs: 1, lease_usd_per_km_year: 400}
+  m: {ends: [b, c], length_km: 100, type: g652d, pairs: 1, lease_usd_per_km_year: 400}
+gear: {allow: {transponders: [400zr]}, band_start_thz: 191.3, band_end_thz: 191.6}
+demands: {near: {between: [a, b], gbps: 800}, far: {between: [a, c], gbps: 800}}
+policy: {survive: []}
+"""
+
+
+def test_who_leaves_a_demand_out_is_told_what_its_site_loses(tmp_path: Path) -> None:
+    """Wavelengths end at b only because of `near`, and `far` needs that: without `near` b must say so itself."""
+    file = tmp_path / "role.yaml"
+    file.write_text(ROLE, encoding="utf-8")
+    texts = {member.name: member.what for member in api.reasons(api.load(file)).members}
+    assert texts["near"] == "demand near, 800 Gb/s between a and b (who leaves it out writes `regenerate: true` at b)"
+    assert texts["far"] == "demand far, 800 Gb/s between a and c"
+    alone = ROLE.replace("near: {between: [a, b], gbps: 800}, ", "")
+    for text, planned in ((alone, False), (alone.replace(", regenerate: false", ""), True)):
+        file.write_text(text, encoding="utf-8")
+        assert isinstance(api.plan(api.load(file, despite=UNPLANNABLE), gap=1.0), Plan) == planned
