@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dcplan.api import optical
 from dcplan.diagnostics import Severity
 from dcplan.errors import InputError, UsageError
+from dcplan.model.source import is_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +29,7 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def topology_files(paths: Iterable[Path]) -> list[Path]:
-    """The files meant by paths: a directory means every .yaml and .yml file below it, sorted, none twice.
+    """The files meant by paths: `-` is stdin, a directory means every .yaml and .yml file below it, sorted, none twice.
 
     UsageError for a path that is not there, or a directory without such files.
     """
@@ -39,7 +40,7 @@ def topology_files(paths: Iterable[Path]) -> list[Path]:
             if not below:
                 raise UsageError(f"{path} holds no topology file (*.yaml, *.yml)")
             files += below
-        elif path.exists():
+        elif path.exists() or is_stdin(path):
             files.append(path)
         else:
             raise UsageError(f"{path}: there is no such file")
@@ -58,11 +59,12 @@ def check(paths: Sequence[Path]) -> list[Finding]:
 def load(
     path: Path, *, despite: frozenset[str] = frozenset(), warn: Callable[[Sequence[Finding]], None] | None = None
 ) -> Network:
-    """The network of a topology file. InputError with all findings when one is an error; UsageError as in `check`.
+    """The network of a topology file, `-` for stdin. InputError with all findings when one is an error; UsageError as
+    in `check`.
 
     despite: codes of errors that do not matter to the caller. `warn` is told the findings that do not stop it, if any.
     """
-    if not path.exists():
+    if not (path.exists() or is_stdin(path)):
         raise UsageError(f"{path}: there is no such file")
     network, found = _checked(path)
     found.sort(key=lambda finding: finding.order)
@@ -270,7 +272,7 @@ def open_plan(path: Path) -> Plan:
     from dcplan.planfile import loads
 
     try:
-        return loads(sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8"), str(path))
+        return loads(sys.stdin.read() if is_stdin(path) else path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 

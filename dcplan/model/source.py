@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,13 +191,19 @@ def _what(error: Exception) -> str:
 
 
 def read(path: Path, shown: str | None = None) -> Document:
-    """A file with all that it extends. UsageError when the file itself cannot be opened or is not UTF-8."""
-    return _read(path, shown or path.as_posix(), ())
+    """A file, `-` for stdin, with all that it extends. UsageError when it cannot be opened itself or is not UTF-8."""
+    return _read(path, shown or ("<stdin>" if is_stdin(path) else path.as_posix()), ())
+
+
+def is_stdin(path: Path) -> bool:
+    """The path stands for what is piped in."""
+    return str(path) == "-"
 
 
 def _read(path: Path, shown: str, above: tuple[Path, ...]) -> Document:
     try:
-        document = parse(path.read_text(encoding="utf-8"), shown)
+        text = sys.stdin.buffer.read().decode() if is_stdin(path) else path.read_text(encoding="utf-8")
+        document = parse(text, shown)
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

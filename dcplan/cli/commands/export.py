@@ -21,7 +21,7 @@ def run(
         str,
         typer.Argument(metavar="FORMAT", help="gnpy: topology, equipment, services for GNPy 3; mps, lp: the program."),
     ],
-    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    file: Annotated[Path, typer.Argument(help="Topology file; - is stdin.")],
     *,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, for gnpy a folder, to write into; - is stdout.")

@@ -18,7 +18,7 @@ BRIEF_ABOVE = 20
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    file: Annotated[Path, typer.Argument(help="Topology file; - is stdin.")],
     a: Annotated[str | None, typer.Argument(metavar="SITE|ID", help="Lightpaths of this site, or one by id.")] = None,
     b: Annotated[str | None, typer.Argument(metavar="SITE", help="Of those, the ones that end at this site.")] = None,
     *,

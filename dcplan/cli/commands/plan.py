@@ -33,7 +33,7 @@ def _warned(file: Path, found: Sequence[Finding]) -> str:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    file: Annotated[Path, typer.Argument(help="Topology file; - is stdin.")],
     *,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan file here; stdout then has its main tables.")

@@ -17,7 +17,7 @@ EPILOG = "Example: dcplan steps topologies/two-campus.yaml --gbps 1600"
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Topology file.")],
+    file: Annotated[Path, typer.Argument(help="Topology file; - is stdin.")],
     *,
     gbps: Annotated[
         float | None,

@@ -19,7 +19,9 @@ EPILOG = "Exit code 1 when a finding reaches --fail-on, 2 when a file cannot be 
 
 
 def run(
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Files, or directories of *.yaml.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE|DIR...", help="Files, directories of *.yaml, or - for stdin.")
+    ],
     form: Annotated[
         Literal["text", "concise", "json", "github"], typer.Option("--format", help="How findings are written.")
     ] = "text",

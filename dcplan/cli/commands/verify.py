@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from dcplan.cli import terminal
+from dcplan.errors import UsageError
 
 EPILOG = "Example: dcplan verify topologies/two-campus.yaml plan.json"
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Topology file that the plan was made from.")],
-    plan: Annotated[Path, typer.Argument(help="Plan file.")],
+    file: Annotated[Path, typer.Argument(help="Topology file that the plan was made from; - is stdin.")],
+    plan: Annotated[Path, typer.Argument(help="Plan file; - is stdin.")],
 ) -> int:
     """Check a plan anew: modes close, spectrum is free of clashes, every demand is routed in every state, costs add up.
 
@@ -23,6 +24,8 @@ def run(
     """
     from dcplan import api
 
+    if str(file) == str(plan) == "-":
+        raise UsageError("only one of topology and plan can come from stdin")
     network, made = api.load(file), api.open_plan(plan)
     if not api.made_from(network, made):
         terminal.say("note: the files are not, byte for byte, those that the plan was made from")
