@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.design.circuits import EXISTING
 from dcplan.model import grid
+from dcplan.model.ending import usable_circuits
 from dcplan.model.graph import walk
 from dcplan.optics.existing import existing_modes, pairs_along
 
@@ -42,16 +43,17 @@ def pairs_kept(network: Network) -> dict[FiberId, int]:
 
 
 def counts(network: Network) -> dict[Kind, int]:
-    """What is lit already, and modules of circuits that are leased already: how many of each kind."""
-    existing = network.topology.existing
+    """What is lit already, and modules that are leased already of circuits that can be used: how many of each kind."""
+    existing, usable = network.topology.existing, usable_circuits(network)
     found: dict[Kind, int] = {
         (route.fibers, part, mode): count for (route, part, mode), count in existing_modes(network).items()
     }
-    for name, circuit in network.circuits.items():
+    for name, circuit in usable.items():
         if circuit.existing_gbps:
             found[(name,), name, EXISTING] = 1
     for name, modules in existing.circuits.items() if existing else ():
-        found |= {((name,), name, module): count for module, count in modules.items()}
+        if name in usable:
+            found |= {((name,), name, module): count for module, count in modules.items()}
     return found
 
 

@@ -26,10 +26,11 @@ ROUNDING = 1e-9
 def lean(loop: Loop, values: Sequence[float]) -> tuple[float, ...] | None:
     """The purchase without superfluous wavelengths, those tried first that cost most, and what they leave of the rest.
 
-    None where all are needed, where traffic stands in the master, or where time is up.
+    None where all are needed, where traffic stands in the master, or where time is up; and of a single large state,
+    where neighbourhoods find more in the same time.
     """
     task, columns = loop.task, loop.program.columns
-    if loop.check is None or loop.bought.aside or task.written or loop.traffic.columns:
+    if loop.check is None or loop.bought.aside or task.written or loop.quick:
         return None
     left = list(values)
     checks = CHECKS

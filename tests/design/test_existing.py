@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from dcplan import api
 from dcplan.design import cost
 from dcplan.design.engine import Options, design
 from dcplan.design.result import Infeasible
@@ -290,3 +291,37 @@ def test_what_stays_in_the_way_is_the_reason_where_it_is():
     free = solved(having(net, existing | {"removable": True}), paths, demands)
     assert [(one.mode, one.count, one.existing) for one in free.wavelengths] == [("fast", 2, 0)]
     assert solved(net, paths, [replace(demands[0], gbps={"healthy": 1700.0})]).limit != "existing"
+
+
+OF_NO_USE = """\
+dcplan: 1
+name: there, and of no use
+sites:
+  a: {lat: 40, lon: -96}
+  b: {lat: 40.1, lon: -96}
+  c: {lat: 40.2, lon: -96, regenerate: false}
+fibers:
+  ab: {ends: [a, b], type: g652d, pairs: 2, length_km: 80}
+  other: {ends: [a, b], type: g652d, pairs: 2, length_km: 90}
+  far: {ends: [a, b], type: g652d, pairs: 2, length_km: 1200}
+circuits:
+  bc: {ends: [b, c], length_km: 80, modules: {m100: {gbps: 100, usd: 1000}}, existing_gbps: 10}
+gear: {allow: {transponders: [400zr]}}
+demands: {d: {between: [a, b], gbps: 100}}
+policy: {years: 1, survive: [any-fiber], scheme: SCHEME}
+existing:
+  fibers: {far: {pairs: 1}}
+  circuits: {bc: {m100: 1}}
+"""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scheme", ["reroute", "relight", "one-plus-one"])
+def test_what_is_there_and_of_no_use_stands_in_no_ones_way(scheme, tmp_path):
+    """A pair over which no mode closes, a circuit to where nothing ends: neither carries anything, nor is it missed."""
+    file = tmp_path / "of-no-use.yaml"
+    file.write_text(OF_NO_USE.replace("SCHEME", scheme))
+    net = api.load(file, despite=frozenset(["DCP501", "DCP504"]))
+    made = api.plan(net)
+    assert {lit.transponder for lit in made.design.wavelengths} == {"400zr"}
+    assert api.verify(net, made) == ()

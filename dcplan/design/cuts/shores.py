@@ -206,8 +206,11 @@ class ShoreCuts:
         if not over_paths:
             pairs = np.array([bought.pairs[fiber] for fiber in self.problem.fibers], dtype=np.intp)
             full = np.array([self.pair_gbps[fiber] for fiber in self.problem.fibers]) * TBPS
-            columns, joint = np.concatenate([pairs, columns]), np.concatenate([self._fiber_joint, joint])
-            tbps, alive = np.concatenate([full, tbps]), np.concatenate([table.fiber_alive, alive], axis=1)
+            carries = np.flatnonzero(full)
+            columns = np.concatenate([pairs[carries], columns])
+            joint = np.concatenate([self._fiber_joint[carries], joint])
+            tbps = np.concatenate([full[carries], tbps])
+            alive = np.concatenate([table.fiber_alive[:, carries], alive], axis=1)
         kinds, kind = np.unique(np.round(tbps, 9), return_inverse=True)
         lost = tuple(np.flatnonzero(~row) for row in alive)
         return Side(columns, joint, tbps, lost, kinds, kind, least[columns])

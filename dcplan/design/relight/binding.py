@@ -75,7 +75,8 @@ def full_spectrum(
     roadms = frozenset(site for counts in by_state for site in roadms_of(problem, counts))
     for fiber, lit in pairs.items():
         narrowest = min(
-            choice.slots for choice in problem.choices if choice.slots and fiber in problem.glass(choice.lightpath)
+            (choice.slots for choice in problem.choices if choice.slots and fiber in problem.glass(choice.lightpath)),
+            default=0,
         )
         full = [k for k, here in enumerate(used) if lit * problem.slots - here[fiber] < narrowest]
         if full:
