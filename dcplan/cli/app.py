@@ -38,8 +38,8 @@ COMMANDS: dict[str, str] = {
     "accuracy": "Compare predicted step times, memory and efficiency with published training runs.",
     "explain": "Explain a finding, or a constant of optics: value, formula, source, trust.",
     "catalog": "Show the parts that ship with dcplan, their figures and sources.",
-    "import": "Write a topology file from the files of another program: GNPy.",
-    "export": "Write a designed network for another program: GNPy.",
+    "import": "Write a topology file from those of others: GNPy, SNDlib, TopoHub.",
+    "export": "Write the designed network for GNPy, or its integer program (mps, lp).",
     "schema": "Print the JSON Schema of a topology or plan file.",
 }
 """Command -> its line in the help. `run` in the module of `module_of` says more, and is loaded when called."""
