@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.api.relaxing import (
     MARGINS,
+    ending_by_traffic,
     members,
     pairs_in_words,
     plenty,
@@ -107,7 +108,8 @@ def irreducible(case: Case, options: Options, light: Light) -> Irreducible:
     found = conflict(every, kept)
     changes = tuple(change for member in found.things for change in _changes(trial, member))
     couples = () if any(change.suffices for change in changes) else tuple(_couples(every, found.things, kept))
-    return Irreducible(found.things, found.complete, changes, trial.tried, couples)
+    ending = ending_by_traffic(case.network)
+    return Irreducible(found.things, found.complete, changes, trial.tried, couples, ending)
 
 
 def _couples(

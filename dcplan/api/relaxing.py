@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from dcplan.design.result import Demand
-    from dcplan.model.network import FiberId, Network
+    from dcplan.model.network import FiberId, Network, SiteId
     from dcplan.model.schema import Fiber
     from dcplan.model.states import State
     from dcplan.optics.budget import Lightpath, Line
@@ -69,21 +69,20 @@ def _asking(case: Case) -> Iterator[Member]:
     jobs = dict.fromkeys(demand.job for demand in case.demands if demand.job is not None)
     for job in jobs:
         most = max(whole_rate(demand, case.states) for demand in case.demands if demand.job == job)
-        jobs_left = {name: about for name, about in case.network.jobs.items() if name != job}
-        asked = f"job {job}, which asks up to {rate(most)} between two sites"
-        yield Member("job", job, asked + _roles_lost(case.network, jobs=jobs_left))
+        yield Member("job", job, f"job {job}, which asks up to {rate(most)} between two sites")
     for demand in case.demands:
         if demand.job is None:
             between = " and ".join(case.network.topology.demands[demand.id].between)
-            asked = f"demand {demand.id}, {rate(whole_rate(demand, case.states))} between {between}"
-            demands_left = {name: one for name, one in case.network.topology.demands.items() if name != demand.id}
-            yield Member("demand", demand.id, asked + _roles_lost(case.network, demands=demands_left))
+            asked = rate(whole_rate(demand, case.states))
+            yield Member("demand", demand.id, f"demand {demand.id}, {asked} between {between}")
 
 
-def _roles_lost(network: Network, **left: object) -> str:
-    """In words at which sites wavelengths could end no more in a file with what is left: here they still do."""
-    lost = sorted(ending_sites(network) - ending_sites(_changed(network, **left)))
-    return f" (who leaves it out writes `regenerate: true` at {', '.join(lost)})" if lost else ""
+def ending_by_traffic(network: Network) -> tuple[SiteId, ...]:
+    """Sites at which wavelengths end only because a job or demand asks for traffic there.
+
+    They still do where that is left out of a case; in a file they would have to say `regenerate: true`.
+    """
+    return tuple(sorted(site for site in ending_sites(network) if not network.sites[site].regenerate))
 
 
 def _limits(demand: Demand) -> Iterator[Member]:

@@ -316,6 +316,8 @@ class Irreducible:
     """Designs that were tried."""
     couples: tuple[Change, ...] = ()
     """Two changes together, where no single one is known to suffice: those that do, or what is known of them."""
+    ending: tuple[str, ...] = ()
+    """Sites with `regenerate: false` at which wavelengths may still end when the traffic that needs it is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ def _reasons(found: Irreducible | None) -> tuple[Table, ...]:
         if found.complete
         else "time ran out before it was shown that each of them is needed: allow more with --time-limit."
     )
+    if found.ending:
+        note += (
+            f" Wavelengths may still end at {', '.join(found.ending)}: who leaves out all traffic of such a site "
+            "writes `regenerate: true` there."
+        )
     members = Table(
         "irreducible",
         "What has no plan together",
